@@ -1,0 +1,5 @@
+//! deogen turns written policies into benchmark entries whose answers are proved.
+pub mod diag;
+pub mod digest;
+pub mod term;
+pub mod policy;
