@@ -3,3 +3,4 @@ pub mod diag;
 pub mod digest;
 pub mod term;
 pub mod policy;
+pub mod smtlib;
