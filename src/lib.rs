@@ -4,3 +4,6 @@ pub mod digest;
 pub mod term;
 pub mod policy;
 pub mod smtlib;
+pub mod document;
+pub mod tables;
+pub mod vocabulary;
