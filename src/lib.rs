@@ -7,3 +7,4 @@ pub mod smtlib;
 pub mod document;
 pub mod tables;
 pub mod vocabulary;
+pub mod manifest;
