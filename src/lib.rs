@@ -8,3 +8,4 @@ pub mod document;
 pub mod tables;
 pub mod vocabulary;
 pub mod manifest;
+pub mod project;
