@@ -6,7 +6,10 @@
 //! because they differ between seeds and versions. Enumerations are encoded by one Boolean per value,
 //! which measures faster than the datatype theory.
 
-#![expect(clippy::indexing_slicing, reason = "literals index the session that made them")]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "literals index the session that made them"
+)]
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -120,11 +123,12 @@ impl<'t> Session<'t> {
         let solver = Solver::new();
         let mut params = Params::new();
         // Measured best for many small queries on one prepared solver (docs/engine.md).
-        params.set_bool("smt.auto_config", false);
-        params.set_u32("smt.relevancy", 0);
-        params.set_u32("smt.arith.solver", 2);
-        params.set_u32("smt.random_seed", limits.seed);
-        params.set_u32("sat.random_seed", limits.seed);
+        params.set_bool("auto_config", false);
+        params.set_u32("relevancy", 0);
+        params.set_u32("arith.solver", 2);
+        params.set_u32("random_seed", limits.seed);
+        // Z3's own handler would swallow Ctrl-C during a check.
+        params.set_bool("ctrl_c", false);
         if limits.rlimit > 0 {
             params.set_u32("rlimit", limits.rlimit);
         }
@@ -225,8 +229,10 @@ impl<'t> Session<'t> {
 
     /// A literal that holds only if every given literal's disjunction does; for "any other value".
     pub fn any(&mut self, literals: &[Lit]) -> Lit {
-        let asts: Vec<Bool> =
-            literals.iter().map(|lit| self.literals[lit.0 as usize].clone()).collect();
+        let asts: Vec<Bool> = literals
+            .iter()
+            .map(|lit| self.literals[lit.0 as usize].clone())
+            .collect();
         let either = Bool::or(&asts);
         self.proxy(&either)
     }
@@ -234,8 +240,10 @@ impl<'t> Session<'t> {
     /// Asks whether the assertions hold together with these literals.
     pub fn check(&mut self, assumptions: &[Lit]) -> Answer {
         self.limits.meter.tick();
-        let asts: Vec<Bool> =
-            assumptions.iter().map(|lit| self.literals[lit.0 as usize].clone()).collect();
+        let asts: Vec<Bool> = assumptions
+            .iter()
+            .map(|lit| self.literals[lit.0 as usize].clone())
+            .collect();
         self.model = None;
         match self.solver.check_assumptions(&asts) {
             SatResult::Sat => Answer::Sat,
@@ -290,11 +298,7 @@ impl<'t> Session<'t> {
     }
 
     /// Whether every assertion in `asserts` is true under a full scenario, by Z3's own evaluator.
-    pub fn evaluates(
-        &mut self,
-        scenario: &[(ConstId, Value)],
-        asserts: &[TermId],
-    ) -> bool {
+    pub fn evaluates(&mut self, scenario: &[(ConstId, Value)], asserts: &[TermId]) -> bool {
         let model = Model::new();
         for (constant, value) in scenario {
             match (self.constant(*constant), value) {
@@ -317,7 +321,8 @@ impl<'t> Session<'t> {
             }
         }
         let asts: Vec<Bool> = asserts.iter().map(|term| self.encode_bool(*term)).collect();
-        asts.iter().all(|ast| model.eval(ast, false).and_then(|ast| ast.as_bool()) == Some(true))
+        asts.iter()
+            .all(|ast| model.eval(ast, false).and_then(|ast| ast.as_bool()) == Some(true))
     }
 
     fn constant(&mut self, id: ConstId) -> Encoded {
@@ -375,11 +380,15 @@ impl<'t> Session<'t> {
             let encoded = self.compose(term);
             self.encoded[term.index()] = Some(encoded);
         }
-        self.encoded[root.index()].clone().unwrap_or(Encoded::Bool(Bool::from_bool(false)))
+        self.encoded[root.index()]
+            .clone()
+            .unwrap_or(Encoded::Bool(Bool::from_bool(false)))
     }
 
     fn arg(&self, term: TermId) -> Encoded {
-        self.encoded[term.index()].clone().unwrap_or(Encoded::Bool(Bool::from_bool(false)))
+        self.encoded[term.index()]
+            .clone()
+            .unwrap_or(Encoded::Bool(Bool::from_bool(false)))
     }
 
     fn bool_args(&self, args: &[TermId]) -> Vec<Bool> {
@@ -474,8 +483,11 @@ fn equal(a: Encoded, b: Encoded) -> Bool {
         (Encoded::Int(a), Encoded::Int(b)) => a.eq(b),
         (Encoded::Real(a), Encoded::Real(b)) => a.eq(b),
         (Encoded::Enum(a), Encoded::Enum(b)) => {
-            let same: Vec<Bool> =
-                a.iter().zip(&b).map(|(a, b)| Bool::and(&[a.clone(), b.clone()])).collect();
+            let same: Vec<Bool> = a
+                .iter()
+                .zip(&b)
+                .map(|(a, b)| Bool::and(&[a.clone(), b.clone()]))
+                .collect();
             Bool::or(&same)
         }
         _ => Bool::from_bool(false),
@@ -501,7 +513,9 @@ fn read_model_number(text: &str) -> Option<Number> {
     if let Some(args) = inner("(/ ") {
         let (numerator, denominator) = args.split_once(' ')?;
         let denominator = read_model_number(denominator)?;
-        return denominator.is_positive().then_some(())
+        return denominator
+            .is_positive()
+            .then_some(())
             .and_then(|()| Some(read_model_number(numerator)? / denominator));
     }
     read_number(text.trim_end_matches('?'))

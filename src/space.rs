@@ -6,7 +6,10 @@
 //! *background* that decides which sign patterns are feasible. Derived conditions are inlined;
 //! whatever else is hidden is removed existentially before classes are formed.
 
-#![expect(clippy::indexing_slicing, reason = "levels and terms index the space that made them")]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "levels and terms index the space that made them"
+)]
 
 use num_traits::{One, Signed};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -105,11 +108,7 @@ impl Space {
     ///
     /// # Errors
     /// [`SpaceFault`]: the caller falls back to asking the solver.
-    pub fn build(
-        inquiry: &Inquiry,
-        slice: &Slice,
-        mebibytes: usize,
-    ) -> Result<Self, SpaceFault> {
+    pub fn build(inquiry: &Inquiry, slice: &Slice, mebibytes: usize) -> Result<Self, SpaceFault> {
         let mut builder = Builder::new(inquiry, slice);
         builder.read_definitions();
         builder.link_numbers()?;
@@ -145,7 +144,9 @@ impl Space {
             let part = self.diagram.guard(only, Diagram::terminal(class))?;
             root = self.diagram.join(root, part)?;
         }
-        let part = self.diagram.guard(several, Diagram::terminal(self.silent()))?;
+        let part = self
+            .diagram
+            .guard(several, Diagram::terminal(self.silent()))?;
         self.diagram.join(root, part)
     }
 }
@@ -167,7 +168,11 @@ fn eliminate(
                 .map(|(_, node)| diagram.size(*node))
                 .sum()
         };
-        let Some(level) = left.iter().copied().min_by_key(|level| (cost(*level), *level)) else {
+        let Some(level) = left
+            .iter()
+            .copied()
+            .min_by_key(|level| (cost(*level), *level))
+        else {
             break;
         };
         left.retain(|other| *other != level);
@@ -247,7 +252,9 @@ impl<'a> Builder<'a> {
                 }
                 let body = match body {
                     Some(body) => body,
-                    None => self.terms.bool(matches!(self.terms.get(term), Term::Const(_))),
+                    None => self
+                        .terms
+                        .bool(matches!(self.terms.get(term), Term::Const(_))),
                 };
                 if self.reaches(body, id) {
                     continue;
@@ -282,24 +289,31 @@ impl<'a> Builder<'a> {
                 continue;
             }
             let term = self.expand(self.inquiry.policy.clauses[*at].term)?;
-            let Term::Eq(a, b) = *self.terms.get(term) else { continue };
+            let Term::Eq(a, b) = *self.terms.get(term) else {
+                continue;
+            };
             if !self.terms.sort(a).is_numeric() {
                 continue;
             }
-            let (Some(left), Some(right)) = (self.plain(a), self.plain(b)) else { continue };
+            let (Some(left), Some(right)) = (self.plain(a), self.plain(b)) else {
+                continue;
+            };
             let mut form = left.plus(&-Number::one(), &right);
             for (id, by) in &self.linked {
                 form = form.substitute(*id, by);
             }
             // A whole number may be replaced only where no divisibility is lost.
             let terms = &self.terms;
-            let all_whole = form.constants().all(|id| {
-                terms.constant(id).sort == Sort::Int && form.factor(id).is_integer()
-            });
-            let solvable = form.constants().rev().find(|id| match terms.constant(*id).sort {
-                Sort::Real => true,
-                _ => all_whole && form.offset().is_integer() && form.factor(*id).abs().is_one(),
-            });
+            let all_whole = form
+                .constants()
+                .all(|id| terms.constant(id).sort == Sort::Int && form.factor(id).is_integer());
+            let solvable = form
+                .constants()
+                .rev()
+                .find(|id| match terms.constant(*id).sort {
+                    Sort::Real => true,
+                    _ => all_whole && form.offset().is_integer() && form.factor(*id).abs().is_one(),
+                });
             let Some(id) = solvable else { continue };
             let factor = form.factor(id);
             let rest = form.plus(&-factor.clone(), &Linear::constant(id));
@@ -417,9 +431,11 @@ impl<'a> Builder<'a> {
                 }
                 sums
             }
-            Term::Scale(factor, arg) => {
-                self.forms_of(arg)?.iter().map(|form| form.scaled(&factor)).collect()
-            }
+            Term::Scale(factor, arg) => self
+                .forms_of(arg)?
+                .iter()
+                .map(|form| form.scaled(&factor))
+                .collect(),
             Term::ToReal(arg) => self.forms_of(arg)?,
             _ => Vec::new(),
         };
@@ -495,7 +511,10 @@ impl<'a> Builder<'a> {
         let mut by_form: FxHashMap<Linear, Vec<Constraint>> = FxHashMap::default();
         for level in &found {
             if let Level::Constraint(constraint) = level {
-                by_form.entry(constraint.form().clone()).or_default().push(constraint.clone());
+                by_form
+                    .entry(constraint.form().clone())
+                    .or_default()
+                    .push(constraint.clone());
             }
         }
         for level in found {
@@ -539,8 +558,10 @@ impl<'a> Builder<'a> {
             arity.push(match level {
                 Level::Constraint(_) => 2,
                 Level::Constant(id) => match self.terms.constant(*id).sort {
-                    Sort::Enum(sort) => u8::try_from(self.terms.enumeration(sort).constructors.len())
-                        .map_err(|_| SpaceFault::TooMany("values of one enumeration"))?,
+                    Sort::Enum(sort) => {
+                        u8::try_from(self.terms.enumeration(sort).constructors.len())
+                            .map_err(|_| SpaceFault::TooMany("values of one enumeration"))?
+                    }
                     _ => 2,
                 },
             });
@@ -600,8 +621,11 @@ impl Space {
                 Level::Constant(id) if askable.contains(id) => self.facts.push((*id, at)),
                 Level::Constant(_) => self.hidden.push(at),
                 Level::Constraint(constraint) => {
-                    let hidden: Vec<&ConstId> =
-                        constraint.constants().iter().filter(|id| !askable.contains(id)).collect();
+                    let hidden: Vec<&ConstId> = constraint
+                        .constants()
+                        .iter()
+                        .filter(|id| !askable.contains(id))
+                        .collect();
                     match hidden.first() {
                         None => self.constraints.push(at),
                         Some(id) if hidden.len() < constraint.constants().len() => {
@@ -615,10 +639,11 @@ impl Space {
         }
         self.facts.sort_unstable();
         let levels = &self.levels;
-        self.constraints.sort_by(|a, b| match (&levels[*a as usize], &levels[*b as usize]) {
-            (Level::Constraint(x), Level::Constraint(y)) => x.cmp(y),
-            _ => a.cmp(b),
-        });
+        self.constraints
+            .sort_by(|a, b| match (&levels[*a as usize], &levels[*b as usize]) {
+                (Level::Constraint(x), Level::Constraint(y)) => x.cmp(y),
+                _ => a.cmp(b),
+            });
         Ok(())
     }
 }
@@ -641,7 +666,13 @@ impl Compiler<'_> {
             return Ok(*known);
         }
         let node = match self.terms.get(term).clone() {
-            Term::Bool(truth) => if truth { ALWAYS } else { EMPTY },
+            Term::Bool(truth) => {
+                if truth {
+                    ALWAYS
+                } else {
+                    EMPTY
+                }
+            }
             Term::Const(id) => self.diagram.literal(self.level_of[&id], 1)?,
             Term::Not(arg) => {
                 let arg = self.condition(arg)?;
@@ -698,7 +729,12 @@ impl Compiler<'_> {
         Ok(node)
     }
 
-    fn choose(&mut self, condition: NodeId, then: NodeId, otherwise: NodeId) -> Result<NodeId, Full> {
+    fn choose(
+        &mut self,
+        condition: NodeId,
+        then: NodeId,
+        otherwise: NodeId,
+    ) -> Result<NodeId, Full> {
         let yes = self.diagram.and(condition, then)?;
         let not = self.diagram.not(condition)?;
         let no = self.diagram.and(not, otherwise)?;
@@ -747,7 +783,13 @@ impl Compiler<'_> {
                 }
                 let form = x.plus(&-Number::one(), y);
                 let sign = match compare(self.terms, &form, strict) {
-                    Comparison::Settled(truth) => if truth { ALWAYS } else { EMPTY },
+                    Comparison::Settled(truth) => {
+                        if truth {
+                            ALWAYS
+                        } else {
+                            EMPTY
+                        }
+                    }
                     Comparison::Live(constraint, positive) => {
                         let level = self.level_of_constraint[&constraint];
                         self.diagram.literal(level, u8::from(positive))?
@@ -795,7 +837,9 @@ impl Compiler<'_> {
             }
             Term::Scale(factor, arg) => {
                 let part = self.number(arg)?;
-                part.into_iter().map(|(under, form)| (under, form.scaled(&factor))).collect()
+                part.into_iter()
+                    .map(|(under, form)| (under, form.scaled(&factor)))
+                    .collect()
             }
             Term::ToReal(arg) => self.number(arg)?,
             _ => Vec::new(),
@@ -827,4 +871,3 @@ impl Compiler<'_> {
         Ok(tidy)
     }
 }
-

@@ -82,12 +82,20 @@ type Derived = BTreeMap<String, String>;
 /// Reads the file; what has a fault is left out.
 pub(super) fn read(source: &Source, file: &PolicyFile) -> (Vec<Words>, Derived, Vec<Diagnostic>) {
     let (raw, faults) = tables::read::<RawVocabulary>(source);
-    let mut reader = Reader { source, file, faults };
-    let Some(raw) = raw else { return (Vec::new(), Derived::new(), reader.faults) };
+    let mut reader = Reader {
+        source,
+        file,
+        faults,
+    };
+    let Some(raw) = raw else {
+        return (Vec::new(), Derived::new(), reader.faults);
+    };
     let mut words = Vec::new();
     for (name, fact) in &raw.facts {
         let span = reader.span(name.span());
-        let Some(constant) = reader.constant(name.get_ref(), &span) else { continue };
+        let Some(constant) = reader.constant(name.get_ref(), &span) else {
+            continue;
+        };
         words.extend(reader.fact(constant, fact.get_ref(), span));
     }
     let mut derived = Derived::new();
@@ -98,7 +106,9 @@ pub(super) fn read(source: &Source, file: &PolicyFile) -> (Vec<Words>, Derived, 
             derived.insert(name.get_ref().clone(), words.name.get_ref().clone());
         }
     }
-    reader.faults.sort_by_key(|fault| fault.places.first().map(|(span, _)| span.range.start));
+    reader
+        .faults
+        .sort_by_key(|fault| fault.places.first().map(|(span, _)| span.range.start));
     (words, derived, reader.faults)
 }
 
@@ -114,7 +124,11 @@ impl Reader<'_> {
     }
 
     fn error(&mut self, code: &'static str, message: String, span: &Span, hint: impl Into<String>) {
-        self.faults.push(Diagnostic::error(code, message).at(span.clone(), "").hint(hint));
+        self.faults.push(
+            Diagnostic::error(code, message)
+                .at(span.clone(), "")
+                .hint(hint),
+        );
     }
 
     /// The policy that a name is imported from.
@@ -135,7 +149,12 @@ impl Reader<'_> {
         let constant = self.file.policy.constant(name);
         if constant.is_none() {
             let hint = self.suggestion(name);
-            self.error("unknown-constant", format!("no constant `{name}`"), span, hint);
+            self.error(
+                "unknown-constant",
+                format!("no constant `{name}`"),
+                span,
+                hint,
+            );
         }
         constant
     }
@@ -144,7 +163,12 @@ impl Reader<'_> {
         let known = self.file.policy.names.contains_key(name);
         if !known {
             let hint = self.suggestion(name);
-            self.error("unknown-constant", format!("no constant `{name}`"), span, hint);
+            self.error(
+                "unknown-constant",
+                format!("no constant `{name}`"),
+                span,
+                hint,
+            );
         }
         known
     }
@@ -180,12 +204,25 @@ impl Reader<'_> {
             ask: raw.ask,
             subject: raw.subject.clone(),
             name: raw.name.clone().unwrap_or(name),
-            phrases: if is_empty(&phrases) { Phrases::None } else { phrases },
+            phrases: if is_empty(&phrases) {
+                Phrases::None
+            } else {
+                phrases
+            },
             unit: raw.unit.as_ref().and_then(|unit| self.unit(unit)),
-            bounds: raw.bounds.as_ref().and_then(|bounds| self.bounds(bounds, sort)),
-            typical: raw.typical.as_ref().map_or_else(Vec::new, |list| self.numbers(list, sort)),
+            bounds: raw
+                .bounds
+                .as_ref()
+                .and_then(|bounds| self.bounds(bounds, sort)),
+            typical: raw
+                .typical
+                .as_ref()
+                .map_or_else(Vec::new, |list| self.numbers(list, sort)),
             step: raw.step.as_ref().and_then(|step| self.step(step, sort)),
-            presumed: raw.presumed.as_ref().and_then(|value| self.presumed(value, sort)),
+            presumed: raw
+                .presumed
+                .as_ref()
+                .and_then(|value| self.presumed(value, sort)),
             span,
         };
         self.typical_in_bounds(&words, raw);
@@ -202,7 +239,11 @@ impl Reader<'_> {
             ("true", place(&raw.yes), sort == Sort::Bool),
             ("false", place(&raw.no), sort == Sort::Bool),
             ("say", place(&raw.say), number),
-            ("values", raw.values.as_ref().map(Spanned::span), matches!(sort, Sort::Enum(_))),
+            (
+                "values",
+                raw.values.as_ref().map(Spanned::span),
+                matches!(sort, Sort::Enum(_)),
+            ),
             ("unit", raw.unit.as_ref().map(Spanned::span), number),
             ("bounds", list(&raw.bounds), number),
             ("typical", list(&raw.typical), number),
@@ -241,7 +282,12 @@ impl Reader<'_> {
         };
         if raw.get_ref().is_empty() {
             let span = self.span(raw.span());
-            self.error("empty-list", "an empty list".to_owned(), &span, "give one sentence or more");
+            self.error(
+                "empty-list",
+                "an empty list".to_owned(),
+                &span,
+                "give one sentence or more",
+            );
         }
         let mut phrases = Vec::new();
         for phrase in raw.get_ref() {
@@ -249,9 +295,17 @@ impl Reader<'_> {
             self.plain(phrase.get_ref(), &span);
             if key != "say" && phrase.get_ref().contains(['{', '}']) {
                 let hint = "only sentences of numbers have `{value}` and `{unit}`";
-                self.error("bad-template", "a placeholder without a number".to_owned(), &span, hint);
+                self.error(
+                    "bad-template",
+                    "a placeholder without a number".to_owned(),
+                    &span,
+                    hint,
+                );
             }
-            phrases.push(Phrase { text: phrase.get_ref().clone(), span });
+            phrases.push(Phrase {
+                text: phrase.get_ref().clone(),
+                span,
+            });
         }
         phrases
     }
@@ -265,7 +319,12 @@ impl Reader<'_> {
         } else {
             return;
         };
-        self.error("bad-template", message.to_owned(), span, "write one plain sentence");
+        self.error(
+            "bad-template",
+            message.to_owned(),
+            span,
+            "write one plain sentence",
+        );
     }
 
     fn templates(&mut self, say: &[Phrase], raw: &RawFact) {
@@ -283,15 +342,27 @@ impl Reader<'_> {
             let digit = |c: char| c.is_ascii_digit();
             let beside = before.ends_with(|c| digit(c) || "-,.".contains(c))
                 || after.starts_with(digit)
-                || after.strip_prefix([',', '.']).is_some_and(|rest| rest.starts_with(digit));
+                || after
+                    .strip_prefix([',', '.'])
+                    .is_some_and(|rest| rest.starts_with(digit));
             if beside {
                 let message = "a digit or sign beside `{value}`".to_owned();
-                self.error("bad-template", message, span, "put a word or a space between");
+                self.error(
+                    "bad-template",
+                    message,
+                    span,
+                    "put a word or a space between",
+                );
             }
             let rest = format!("{before}{after}").replace(UNIT, "");
             if rest.contains(['{', '}']) {
                 let message = "an unknown placeholder".to_owned();
-                self.error("bad-template", message, span, "there are `{value}` and `{unit}`");
+                self.error(
+                    "bad-template",
+                    message,
+                    span,
+                    "there are `{value}` and `{unit}`",
+                );
             }
             if text.contains(UNIT) && raw.unit.is_none() {
                 let message = "`{unit}` without a unit".to_owned();
@@ -302,12 +373,19 @@ impl Reader<'_> {
         if let (Some(unit), true) = (&raw.unit, unused) {
             let span = self.span(unit.span());
             let message = "the unit is in no sentence".to_owned();
-            self.error("bad-template", message, &span, "write `{unit}` in `say`, or remove it");
+            self.error(
+                "bad-template",
+                message,
+                &span,
+                "write `{unit}` in `say`, or remove it",
+            );
         }
     }
 
     fn values(&mut self, name: &str, sort: Sort, raw: &RawFact, place: &Span) -> Phrases {
-        let Sort::Enum(id) = sort else { return Phrases::None };
+        let Sort::Enum(id) = sort else {
+            return Phrases::None;
+        };
         let constructors = self.file.policy.terms.enumeration(id).constructors.clone();
         let Some(values) = &raw.values else {
             if raw.ask {
@@ -330,7 +408,10 @@ impl Reader<'_> {
             }
         }
         let lists = constructors.iter().map(|constructor| {
-            let raw = values.get_ref().iter().find(|(key, _)| key.get_ref() == constructor);
+            let raw = values
+                .get_ref()
+                .iter()
+                .find(|(key, _)| key.get_ref() == constructor);
             self.phrases(name, constructor, raw.map(|(_, list)| list), true, place)
         });
         Phrases::Enum(lists.collect())
@@ -347,7 +428,12 @@ impl Reader<'_> {
         }
         if text.contains(['{', '}']) || many.contains('|') {
             let message = "a unit is one word, or two: singular and plural".to_owned();
-            self.error("bad-template", message, &span, "write `unit = \"year|years\"`");
+            self.error(
+                "bad-template",
+                message,
+                &span,
+                "write `unit = \"year|years\"`",
+            );
         }
         (self.faults.len() == before).then(|| (one.to_owned(), many.to_owned()))
     }
@@ -364,19 +450,32 @@ impl Reader<'_> {
             Some(number) if fits(&Value::Number(number.clone()), sort) => Some(number),
             Some(_) => {
                 let message = format!("`{text}` is not whole");
-                self.error("wrong-sort", message, &span, "the fact is an Int: write whole numbers");
+                self.error(
+                    "wrong-sort",
+                    message,
+                    &span,
+                    "the fact is an Int: write whole numbers",
+                );
                 None
             }
             None => {
                 let message = format!("`{text}` is not a number");
-                self.error("wrong-sort", message, &span, "write digits, such as `12` or `0.5`");
+                self.error(
+                    "wrong-sort",
+                    message,
+                    &span,
+                    "write digits, such as `12` or `0.5`",
+                );
                 None
             }
         }
     }
 
     fn numbers(&mut self, raw: &Spanned<Vec<Spanned<Literal>>>, sort: Sort) -> Vec<Number> {
-        raw.get_ref().iter().filter_map(|one| self.number(one, sort)).collect()
+        raw.get_ref()
+            .iter()
+            .filter_map(|one| self.number(one, sort))
+            .collect()
     }
 
     fn bounds(
@@ -391,17 +490,26 @@ impl Reader<'_> {
             return None;
         }
         let numbers = self.numbers(raw, sort);
-        let [low, high] = numbers.as_slice() else { return None };
+        let [low, high] = numbers.as_slice() else {
+            return None;
+        };
         if low > high {
             let message = format!("the lower bound {low} is above the upper bound {high}");
-            self.error("bad-bounds", message, &span, format!("write `bounds = [{high}, {low}]`"));
+            self.error(
+                "bad-bounds",
+                message,
+                &span,
+                format!("write `bounds = [{high}, {low}]`"),
+            );
             return None;
         }
         Some((low.clone(), high.clone()))
     }
 
     fn typical_in_bounds(&mut self, words: &Words, raw: &RawFact) {
-        let (Some((low, high)), Some(list)) = (&words.bounds, &raw.typical) else { return };
+        let (Some((low, high)), Some(list)) = (&words.bounds, &raw.typical) else {
+            return;
+        };
         if words.typical.len() != list.get_ref().len() {
             return;
         }
@@ -409,7 +517,12 @@ impl Reader<'_> {
             if number < low || number > high {
                 let span = self.span(place.span());
                 let message = format!("typical value {number} is outside the bounds");
-                self.error("bad-bounds", message, &span, format!("stay within {low} and {high}"));
+                self.error(
+                    "bad-bounds",
+                    message,
+                    &span,
+                    format!("stay within {low} and {high}"),
+                );
             }
         }
     }
@@ -418,7 +531,12 @@ impl Reader<'_> {
         let step = self.number(raw, sort)?;
         if !step.is_positive() {
             let span = self.span(raw.span());
-            self.error("bad-bounds", "a step is above zero".to_owned(), &span, "write `step = 0.01`");
+            self.error(
+                "bad-bounds",
+                "a step is above zero".to_owned(),
+                &span,
+                "write `step = 0.01`",
+            );
             return None;
         }
         Some(step)

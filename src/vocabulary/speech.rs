@@ -72,7 +72,12 @@ pub(super) fn sentence(words: &Words, value: &Value, choice: usize) -> Option<St
     match value {
         Value::Number(number) => {
             let digits = number_text(number)?;
-            Some(phrase.text.replace(UNIT, unit(words, number)).replace(VALUE, &digits))
+            Some(
+                phrase
+                    .text
+                    .replace(UNIT, unit(words, number))
+                    .replace(VALUE, &digits),
+            )
         }
         Value::Bool(_) | Value::Enum(..) => Some(phrase.text.clone()),
     }
@@ -88,15 +93,15 @@ pub(super) fn phrasings<'w>(words: &'w Words, value: &Value) -> Option<&'w [Phra
         {
             Some(say)
         }
-        (Phrases::Enum(values), Value::Enum(_, at)) => {
-            values.get(*at as usize).map(Vec::as_slice)
-        }
+        (Phrases::Enum(values), Value::Enum(_, at)) => values.get(*at as usize).map(Vec::as_slice),
         _ => None,
     }
 }
 
 fn unit<'w>(words: &'w Words, number: &Number) -> &'w str {
-    let Some((one, many)) = &words.unit else { return "" };
+    let Some((one, many)) = &words.unit else {
+        return "";
+    };
     if number.abs().is_one() { one } else { many }
 }
 
@@ -126,21 +131,42 @@ impl Hearing {
                 if let Some(first) = places.insert(phrase.text.clone(), phrase) {
                     faults.push(shared(phrase, first));
                 }
-                hearing.exact.entry(phrase.text.clone()).or_insert((words.constant, value));
+                hearing
+                    .exact
+                    .entry(phrase.text.clone())
+                    .or_insert((words.constant, value));
             }
-            let Phrases::Number(say) = &words.phrases else { continue };
+            let Phrases::Number(say) = &words.phrases else {
+                continue;
+            };
             for (choice, phrase) in say.iter().enumerate() {
                 if let Some(first) = places.insert(phrase.text.clone(), phrase) {
                     faults.push(shared(phrase, first));
                 }
-                let forms = words.unit.iter().flat_map(|(one, many)| [one.as_str(), many]);
-                let forms: Vec<&str> =
-                    if phrase.text.contains(UNIT) { forms.collect() } else { vec![""] };
+                let forms = words
+                    .unit
+                    .iter()
+                    .flat_map(|(one, many)| [one.as_str(), many]);
+                let forms: Vec<&str> = if phrase.text.contains(UNIT) {
+                    forms.collect()
+                } else {
+                    vec![""]
+                };
                 for form in forms {
                     let text = phrase.text.replace(UNIT, form);
-                    let Some((before, after)) = text.split_once(VALUE) else { continue };
-                    let pattern = Pattern { after: after.to_owned(), words: index, choice };
-                    hearing.numeric.entry(before.to_owned()).or_default().push(pattern);
+                    let Some((before, after)) = text.split_once(VALUE) else {
+                        continue;
+                    };
+                    let pattern = Pattern {
+                        after: after.to_owned(),
+                        words: index,
+                        choice,
+                    };
+                    hearing
+                        .numeric
+                        .entry(before.to_owned())
+                        .or_default()
+                        .push(pattern);
                 }
             }
         }
@@ -153,15 +179,18 @@ impl Hearing {
     /// Sentences that are heard as another fact once a number is put in. Numbers that occur in the
     /// phrasings themselves are what such an overlap needs, so those are tried.
     fn overlaps(&self, all: &[Words]) -> Vec<Diagnostic> {
-        let mut numbers: Vec<Number> =
-            [0, 1, 2, 1_250].map(|n: i64| Number::from_integer(n.into())).to_vec();
+        let mut numbers: Vec<Number> = [0, 1, 2, 1_250]
+            .map(|n: i64| Number::from_integer(n.into()))
+            .to_vec();
         for words in all {
             let phrases: Vec<&Phrase> = match &words.phrases {
                 Phrases::Number(say) => say.iter().collect(),
                 _ => fixed(words).into_iter().map(|(_, phrase)| phrase).collect(),
             };
             for phrase in phrases {
-                let runs = phrase.text.split(|c: char| !c.is_ascii_digit() && !",.".contains(c));
+                let runs = phrase
+                    .text
+                    .split(|c: char| !c.is_ascii_digit() && !",.".contains(c));
                 numbers.extend(runs.filter_map(|run| read_text(run.trim_matches(['.', ',']))));
             }
         }
@@ -172,9 +201,13 @@ impl Hearing {
             for (value, phrase) in fixed(words) {
                 self.overlap(all, words, &value, 0, phrase, &mut faults);
             }
-            let Phrases::Number(say) = &words.phrases else { continue };
+            let Phrases::Number(say) = &words.phrases else {
+                continue;
+            };
             for (choice, phrase) in say.iter().enumerate() {
-                let fitting = numbers.iter().filter(|n| words.sort != Sort::Int || n.is_integer());
+                let fitting = numbers
+                    .iter()
+                    .filter(|n| words.sort != Sort::Int || n.is_integer());
                 for number in fitting {
                     let value = Value::Number(number.clone());
                     if self.overlap(all, words, &value, choice, phrase, &mut faults) {
@@ -201,10 +234,12 @@ impl Hearing {
         };
         let Some(text) = text else { return false };
         let heard = self.hear_all(all, &text);
-        let other = heard.iter().find(|(constant, found, _)| {
-            (*constant, found) != (words.constant, value)
-        });
-        let Some((_, _, place)) = other else { return false };
+        let other = heard
+            .iter()
+            .find(|(constant, found, _)| (*constant, found) != (words.constant, value));
+        let Some((_, _, place)) = other else {
+            return false;
+        };
         let mut fault = Diagnostic::error("shared-sentence", format!("two facts share `{text}`"))
             .at(phrase.span.clone(), "said here");
         if let Some(place) = place {
@@ -219,7 +254,9 @@ impl Hearing {
         if let Some(found) = self.exact.get(text) {
             return Some(found.clone());
         }
-        self.numbers(all, text).next().map(|(constant, value, _)| (constant, value))
+        self.numbers(all, text)
+            .next()
+            .map(|(constant, value, _)| (constant, value))
     }
 
     fn hear_all<'w>(
@@ -227,8 +264,13 @@ impl Hearing {
         all: &'w [Words],
         text: &str,
     ) -> Vec<(ConstId, Value, Option<&'w Phrase>)> {
-        let exact = self.exact.get(text).map(|(constant, value)| (*constant, value.clone(), None));
-        let numbers = self.numbers(all, text).map(|(id, value, phrase)| (id, value, Some(phrase)));
+        let exact = self
+            .exact
+            .get(text)
+            .map(|(constant, value)| (*constant, value.clone(), None));
+        let numbers = self
+            .numbers(all, text)
+            .map(|(id, value, phrase)| (id, value, Some(phrase)));
         exact.into_iter().chain(numbers).collect()
     }
 
@@ -247,7 +289,9 @@ impl Hearing {
                 let words = all.get(pattern.words)?;
                 let number = read_text(rest.strip_suffix(pattern.after.as_str())?)?;
                 let value = Value::Number(number);
-                let Phrases::Number(say) = &words.phrases else { return None };
+                let Phrases::Number(say) = &words.phrases else {
+                    return None;
+                };
                 let said = sentence(words, &value, pattern.choice)?;
                 Some((words.constant, value, say.get(pattern.choice)?)).filter(|_| said == text)
             })
@@ -260,12 +304,15 @@ fn fixed(words: &Words) -> Vec<(Value, &Phrase)> {
     match (&words.phrases, words.sort) {
         (Phrases::Bool { yes, no }, _) => {
             let yes = yes.iter().map(|phrase| (Value::Bool(true), phrase));
-            yes.chain(no.iter().map(|phrase| (Value::Bool(false), phrase))).collect()
+            yes.chain(no.iter().map(|phrase| (Value::Bool(false), phrase)))
+                .collect()
         }
         (Phrases::Enum(values), Sort::Enum(id)) => (0_u32..)
             .zip(values)
             .flat_map(|(at, phrases)| {
-                phrases.iter().map(move |phrase| (Value::Enum(id, at), phrase))
+                phrases
+                    .iter()
+                    .map(move |phrase| (Value::Enum(id, at), phrase))
             })
             .collect(),
         _ => Vec::new(),
@@ -302,7 +349,9 @@ mod tests {
         check("-1/8", Some("-0.125"));
         check("12345.0625", Some("12,345.0625"));
         check("1/3", None);
-        for odd in ["1000", "1,00", "01", "+1", "1.", "1.50", ".5", "--1", "-0", "1/2", ""] {
+        for odd in [
+            "1000", "1,00", "01", "+1", "1.", "1.50", ".5", "--1", "-0", "1/2", "",
+        ] {
             assert_eq!(read_text(odd), None, "{odd}");
         }
     }
