@@ -8,10 +8,7 @@
 //! scenarios whose numbers exist; a negative one rests on the diagram alone, which holds at least
 //! every real scenario. So no answer depends on which lemmas are known.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "levels index the space, words the masks made for it"
-)]
+#![expect(clippy::indexing_slicing, reason = "levels index the space, words the masks made for it")]
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -240,16 +237,9 @@ impl<'s> DiagramClasses<'s> {
             live.extend(self.unknown[level as usize]);
         }
         let matters = |level: u16| self.unknown[level as usize].is_some_and(|c| live.contains(&c));
-        let mut key: Vec<(u16, u8)> = decided
-            .iter()
-            .copied()
-            .filter(|(level, _)| matters(*level))
-            .collect();
-        key.extend(
-            open.iter()
-                .filter(|level| matters(**level))
-                .map(|level| (*level, u8::MAX)),
-        );
+        let mut key: Vec<(u16, u8)> =
+            decided.iter().copied().filter(|(level, _)| matters(*level)).collect();
+        key.extend(open.iter().filter(|level| matters(**level)).map(|level| (*level, u8::MAX)));
         key
     }
 
@@ -274,10 +264,7 @@ impl<'s> DiagramClasses<'s> {
 
     /// A real scenario that agrees with `given` and is in class `class`, as bits.
     fn witness(&mut self, given: &Path, class: u8) -> Result<Step<Vec<u64>>, Stop> {
-        let Some(found) = self
-            .diagram
-            .find(self.root, given, |terminal| terminal == class)
-        else {
+        let Some(found) = self.diagram.find(self.root, given, |terminal| terminal == class) else {
             return Ok(Step::Again);
         };
         let mut pattern = given.clone();
@@ -297,11 +284,7 @@ impl<'s> DiagramClasses<'s> {
                     self.layout.set(&mut bits, *level, *value);
                 }
                 let signs = &self.theory.point(at).signs;
-                let full = bits
-                    .value()
-                    .iter()
-                    .zip(signs)
-                    .map(|(value, sign)| value | sign);
+                let full = bits.value().iter().zip(signs).map(|(value, sign)| value | sign);
                 let stated = full.zip(&self.stated).map(|(full, stated)| full & stated);
                 Ok(Step::Done(stated.collect()))
             }
@@ -364,18 +347,13 @@ impl<'s> DiagramClasses<'s> {
         let difference = one.iter().zip(&two).map(|(a, b)| a ^ b).collect();
         self.scenarios.extend_from_slice(&one);
         self.scenarios.extend_from_slice(&two);
-        self.pairs.entry(group.trial).or_default().push(Pair {
-            first: one,
-            difference,
-        });
+        self.pairs.entry(group.trial).or_default().push(Pair { first: one, difference });
         Ok(Step::Done(()))
     }
 
     /// Whether a scenario found earlier has these facts.
     fn known_scenario(&self, facts: &Bits) -> bool {
-        self.scenarios
-            .rchunks_exact(self.layout.words())
-            .any(|full| facts.fits(full))
+        self.scenarios.rchunks_exact(self.layout.words()).any(|full| facts.fits(full))
     }
 }
 
@@ -391,10 +369,7 @@ impl Classes for DiagramClasses<'_> {
             open: self.all.clone(),
             key: self.key(self.root, &Path::new(), &self.all),
         };
-        Ok(DiagramState {
-            node: self.root,
-            context: Rc::new(context),
-        })
+        Ok(DiagramState { node: self.root, context: Rc::new(context) })
     }
 
     fn open(&self, state: &DiagramState) -> Vec<u16> {
@@ -431,9 +406,7 @@ impl Classes for DiagramClasses<'_> {
             key: Vec::new(),
         };
         while node != EMPTY && !self.known_scenario(&context.facts) {
-            let found = self
-                .diagram
-                .find(node, &Path::new(), |terminal| terminal != 0);
+            let found = self.diagram.find(node, &Path::new(), |terminal| terminal != 0);
             let Some(found) = found else { break };
             let class = terminal_at(self.diagram, node, &found);
             match self.witness(&merge(&context.decided, &found), class)? {
@@ -445,10 +418,7 @@ impl Classes for DiagramClasses<'_> {
             return Ok(None);
         }
         context.key = self.key(node, &context.decided, &context.open);
-        Ok(Some(DiagramState {
-            node,
-            context: Rc::new(context),
-        }))
+        Ok(Some(DiagramState { node, context: Rc::new(context) }))
     }
 
     fn drop(&mut self, state: &DiagramState, group: &Group) -> Result<Option<DiagramState>, Stop> {
@@ -482,10 +452,7 @@ impl Classes for DiagramClasses<'_> {
                     open,
                     key,
                 };
-                return Ok(Some(DiagramState {
-                    node,
-                    context: Rc::new(context),
-                }));
+                return Ok(Some(DiagramState { node, context: Rc::new(context) }));
             }
             let pair = self.diagram.conflict(state.node, set)?;
             if let Some(pair) = pair
@@ -603,20 +570,13 @@ impl LemmaSet {
             component.sort_unstable();
         }
         let known = vec![false; components.len()];
-        Self {
-            components,
-            known,
-            lemmas: Vec::new(),
-            levels: space.levels.len(),
-        }
+        Self { components, known, lemmas: Vec::new(), levels: space.levels.len() }
     }
 
     /// Hidden comparisons are removed before classes are formed, so their groups must be complete.
     fn complete_hidden(&mut self, space: &Space, theory: &mut Theory<'_>) -> Result<(), Stop> {
         for at in 0..self.components.len() {
-            if self.components[at]
-                .iter()
-                .any(|level| space.hidden.contains(level))
+            if self.components[at].iter().any(|level| space.hidden.contains(level))
                 && !self.complete(at, CELLS * 16, theory)?
             {
                 return Err(Stop::Full(Full));
@@ -644,10 +604,7 @@ impl LemmaSet {
                 for value in [0, 1] {
                     let mut longer = prefix.clone();
                     longer.push((*level, value));
-                    if self
-                        .lemmas
-                        .iter()
-                        .any(|core| core.iter().all(|sign| longer.contains(sign)))
+                    if self.lemmas.iter().any(|core| core.iter().all(|sign| longer.contains(sign)))
                     {
                         continue;
                     }
@@ -669,10 +626,8 @@ impl LemmaSet {
 
     fn learn_up_to(&mut self, size: usize, theory: &mut Theory<'_>) -> Result<(), Stop> {
         for component in self.components.clone() {
-            let signs: Vec<(u16, u8)> = component
-                .iter()
-                .flat_map(|level| [(*level, 0), (*level, 1)])
-                .collect();
+            let signs: Vec<(u16, u8)> =
+                component.iter().flat_map(|level| [(*level, 0), (*level, 1)]).collect();
             self.combine(&signs, &Path::new(), 0, size, theory)?;
         }
         Ok(())
@@ -692,11 +647,7 @@ impl LemmaSet {
             }
             let mut next = chosen.clone();
             next.push(*sign);
-            if self
-                .lemmas
-                .iter()
-                .any(|core| core.iter().all(|sign| next.contains(sign)))
-            {
+            if self.lemmas.iter().any(|core| core.iter().all(|sign| next.contains(sign))) {
                 continue;
             }
             match theory.feasible(&next)? {

@@ -21,9 +21,7 @@ impl Source {
     /// A source named by the path a user should see (relative to the project).
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
-        Self {
-            inner: Arc::new((path.into(), text.into())),
-        }
+        Self { inner: Arc::new((path.into(), text.into())) }
     }
 
     /// The path shown to the user.
@@ -67,10 +65,7 @@ impl Span {
     /// A span of `source`.
     #[must_use]
     pub fn new(source: &Source, range: Range<usize>) -> Self {
-        Self {
-            source: source.clone(),
-            range,
-        }
+        Self { source: source.clone(), range }
     }
 
     fn clipped(&self) -> Range<usize> {
@@ -135,10 +130,7 @@ impl Diagnostic {
     /// A warning.
     #[must_use]
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Warning,
-            ..Self::error(code, message)
-        }
+        Self { severity: Severity::Warning, ..Self::error(code, message) }
     }
 
     /// Adds a place; the first added is the main one.
@@ -174,34 +166,21 @@ impl Diagnostic {
             None => self.message.clone(),
         };
         let mut group = Group::with_title(level.primary_title(title).id(self.code));
-        let names: Vec<String> = self
-            .places
-            .iter()
-            .map(|(span, _)| span.source.path().display().to_string())
-            .collect();
+        let names: Vec<String> =
+            self.places.iter().map(|(span, _)| span.source.path().display().to_string()).collect();
         for (index, ((span, label), name)) in self.places.iter().zip(&names).enumerate() {
-            let kind = if index == 0 {
-                AnnotationKind::Primary
-            } else {
-                AnnotationKind::Context
-            };
+            let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             let mut mark = kind.span(span.clipped());
             if !label.is_empty() {
                 mark = mark.label(label);
             }
-            let snippet = Snippet::source(span.source.text())
-                .path(name)
-                .annotation(mark);
+            let snippet = Snippet::source(span.source.text()).path(name).annotation(mark);
             group = group.element(snippet);
         }
         for hint in &self.hints {
             group = group.element(Level::HELP.message(hint));
         }
-        let renderer = if color {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         renderer.render(&[group])
     }
 

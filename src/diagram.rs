@@ -7,10 +7,7 @@
 //! function means. After Bryant's ROBDDs and their multi-valued form; see OxiDD for a general
 //! library (docs/engine.md says why this is our own).
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "node ids index the manager that made them"
-)]
+#![expect(clippy::indexing_slicing, reason = "node ids index the manager that made them")]
 
 use rustc_hash::FxHashSet;
 
@@ -86,12 +83,7 @@ impl Diagram {
     pub fn new(arity: Vec<u8>, mebibytes: usize) -> Self {
         // A binary node takes 6 bytes of fields, 8 of children and about 8 of the unique table.
         let limit = (mebibytes << 20) / 24;
-        let empty = Cached {
-            op: u32::MAX,
-            f: 0,
-            g: 0,
-            result: 0,
-        };
+        let empty = Cached { op: u32::MAX, f: 0, g: 0, result: 0 };
         Self {
             arity,
             level: vec![u16::MAX; TERMINALS as usize],
@@ -181,8 +173,7 @@ impl Diagram {
         let id = u32::try_from(self.level.len()).map_err(|_| Full)?;
         self.level.push(level);
         self.kids.extend_from_slice(kids);
-        self.start
-            .push(u32::try_from(self.kids.len()).map_err(|_| Full)?);
+        self.start.push(u32::try_from(self.kids.len()).map_err(|_| Full)?);
         self.unique[slot] = id;
         if self.level.len() * 2 > self.unique.len() {
             self.grow();
@@ -201,12 +192,7 @@ impl Diagram {
         }
         let wanted = self.unique.len().min(1 << 21);
         if wanted > self.cache.len() {
-            let empty = Cached {
-                op: u32::MAX,
-                f: 0,
-                g: 0,
-                result: 0,
-            };
+            let empty = Cached { op: u32::MAX, f: 0, g: 0, result: 0 };
             self.cache = vec![empty; wanted];
         }
     }
@@ -229,9 +215,7 @@ impl Diagram {
     /// # Errors
     /// [`Full`].
     pub fn literal(&mut self, level: u16, value: u8) -> Made {
-        let kids: Vec<u32> = (0..self.arity(level))
-            .map(|at| u32::from(at == value))
-            .collect();
+        let kids: Vec<u32> = (0..self.arity(level)).map(|at| u32::from(at == value)).collect();
         self.make(level, &kids)
     }
 
@@ -283,11 +267,7 @@ impl Diagram {
         if let Some(result) = Self::leaf(op, f, g) {
             return Ok(result);
         }
-        let (f, g) = if f > g && !matches!(op, Op::Guard) {
-            (g, f)
-        } else {
-            (f, g)
-        };
+        let (f, g) = if f > g && !matches!(op, Op::Guard) { (g, f) } else { (f, g) };
         if let (_, Some(result)) = self.cached(op as u32, f, g) {
             return Ok(result);
         }
@@ -296,16 +276,8 @@ impl Diagram {
         let arity = self.arity(level) as usize;
         let mut kids = [0_u32; 256];
         for at in 0..arity {
-            let below_f = if level_f == level {
-                self.kids_of(f)[at]
-            } else {
-                f
-            };
-            let below_g = if level_g == level {
-                self.kids_of(g)[at]
-            } else {
-                g
-            };
+            let below_f = if level_f == level { self.kids_of(f)[at] } else { f };
+            let below_g = if level_g == level { self.kids_of(g)[at] } else { g };
             kids[at] = self.apply(op, below_f, below_g)?;
             if kids[at] == CONFLICT {
                 self.remember(op as u32, f, g, CONFLICT);
@@ -393,10 +365,7 @@ impl Diagram {
     #[must_use]
     pub fn levels(&self, set: LevelSet) -> Vec<u16> {
         let flags = self.sets[set.0 as usize].iter().enumerate();
-        flags
-            .filter(|(_, on)| **on)
-            .filter_map(|(at, _)| u16::try_from(at).ok())
-            .collect()
+        flags.filter(|(_, on)| **on).filter_map(|(at, _)| u16::try_from(at).ok()).collect()
     }
 
     /// The class function without these levels, or none where two points that differ only there are
@@ -475,10 +444,7 @@ impl Diagram {
             }
         }
         let flags = levels.iter().enumerate();
-        flags
-            .filter(|(_, on)| **on)
-            .filter_map(|(at, _)| u16::try_from(at).ok())
-            .collect()
+        flags.filter(|(_, on)| **on).filter_map(|(at, _)| u16::try_from(at).ok()).collect()
     }
 
     /// Nodes reachable from a function.
@@ -519,8 +485,7 @@ impl Diagram {
     pub fn find(&self, f: NodeId, given: &Path, accept: impl Fn(u8) -> bool) -> Option<Path> {
         let mut dead = FxHashSet::default();
         let mut path = Path::new();
-        self.find_below(f.0, given, &accept, &mut dead, &mut path)
-            .then_some(path)
+        self.find_below(f.0, given, &accept, &mut dead, &mut path).then_some(path)
     }
 
     fn find_below(
@@ -538,10 +503,7 @@ impl Diagram {
             return false;
         }
         let level = self.level[f as usize];
-        let fixed = given
-            .binary_search_by_key(&level, |(at, _)| *at)
-            .ok()
-            .map(|at| given[at].1);
+        let fixed = given.binary_search_by_key(&level, |(at, _)| *at).ok().map(|at| given[at].1);
         let kids = self.kids_of(f).iter().enumerate();
         for (value, kid) in kids {
             let value = u8::try_from(value).unwrap_or(u8::MAX);
@@ -623,16 +585,8 @@ impl Diagram {
             let mut next = None;
             for value in 0..self.arity(level) {
                 let at = value as usize;
-                let below_f = if level_f == level {
-                    self.kids_of(f)[at]
-                } else {
-                    f
-                };
-                let below_g = if level_g == level {
-                    self.kids_of(g)[at]
-                } else {
-                    g
-                };
+                let below_f = if level_f == level { self.kids_of(f)[at] } else { f };
+                let below_g = if level_g == level { self.kids_of(g)[at] } else { g };
                 if self.apply(Op::Merge, below_f, below_g)? == CONFLICT {
                     next = Some((value, below_f, below_g));
                     break;

@@ -35,9 +35,7 @@ impl Digest {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let hex = text.strip_prefix("b3:").unwrap_or(text);
-        blake3::Hash::from_hex(hex)
-            .ok()
-            .map(|hash| Self(*hash.as_bytes()))
+        blake3::Hash::from_hex(hex).ok().map(|hash| Self(*hash.as_bytes()))
     }
 
     /// The first eight bytes as a number: a rank that content alone decides.
@@ -88,8 +86,7 @@ impl Encoder {
 
     /// Adds one part.
     pub fn bytes(&mut self, part: &[u8]) -> &mut Self {
-        self.bytes
-            .extend_from_slice(&(part.len() as u64).to_le_bytes());
+        self.bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
         self.bytes.extend_from_slice(part);
         self
     }
@@ -153,17 +150,13 @@ impl Fields {
 
     /// The parts in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The value of one part.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.iter()
-            .find(|(field, _)| *field == name)
-            .map(|(_, value)| value)
+        self.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
     }
 
     /// The key: every name and value, length-prefixed.
@@ -191,11 +184,7 @@ impl Fields {
             }
         }
         for (name, value) in old.iter().filter(|(name, _)| self.get(name).is_none()) {
-            moved.push(Moved {
-                field: name.to_owned(),
-                old: Some(value.to_owned()),
-                new: None,
-            });
+            moved.push(Moved { field: name.to_owned(), old: Some(value.to_owned()), new: None });
         }
         moved
     }

@@ -19,10 +19,7 @@ impl Document {
     /// The place of a label.
     #[must_use]
     pub fn label(&self, label: &str) -> Option<&Span> {
-        self.labels
-            .iter()
-            .find(|(known, _)| known == label)
-            .map(|(_, span)| span)
+        self.labels.iter().find(|(known, _)| known == label).map(|(_, span)| span)
     }
 }
 
@@ -32,11 +29,8 @@ const CLOSE: &str = "**";
 /// Reads a text and reports labels that are doubled, misspelled or not at the start of a paragraph.
 #[must_use]
 pub fn read(source: &Source) -> (Document, Vec<Diagnostic>) {
-    let mut document = Document {
-        labels: Vec::new(),
-        headings: Vec::new(),
-        source: source.clone(),
-    };
+    let mut document =
+        Document { labels: Vec::new(), headings: Vec::new(), source: source.clone() };
     let mut faults = Vec::new();
     let mut start = 0;
     let mut fresh = true;
@@ -70,9 +64,7 @@ pub fn read(source: &Source) -> (Document, Vec<Diagnostic>) {
 }
 
 fn fault(document: &Document, label: &str, span: &Span, starts: bool) -> Option<Diagnostic> {
-    let odd = label
-        .bytes()
-        .any(|byte| !byte.is_ascii_graphic() || b";:*\"`|".contains(&byte));
+    let odd = label.bytes().any(|byte| !byte.is_ascii_graphic() || b";:*\"`|".contains(&byte));
     if label.is_empty() || odd {
         return Some(
             Diagnostic::error("bad-label", format!("`{label}` is no label"))
@@ -90,12 +82,9 @@ fn fault(document: &Document, label: &str, span: &Span, starts: bool) -> Option<
     }
     if !starts {
         return Some(
-            Diagnostic::error(
-                "misplaced-label",
-                format!("label `{label}` starts no paragraph"),
-            )
-            .at(span.clone(), "")
-            .hint("put a blank line before it, or refer to it without bold type"),
+            Diagnostic::error("misplaced-label", format!("label `{label}` starts no paragraph"))
+                .at(span.clone(), "")
+                .hint("put a blank line before it, or refer to it without bold type"),
         );
     }
     None
@@ -114,11 +103,7 @@ mod tests {
 
     fn check(text: &str, labels: &[&str], codes: &[&str]) {
         let (document, faults) = read(&Source::new("policy.md", text));
-        let found: Vec<&str> = document
-            .labels
-            .iter()
-            .map(|(label, _)| label.as_str())
-            .collect();
+        let found: Vec<&str> = document.labels.iter().map(|(label, _)| label.as_str()).collect();
         assert_eq!(found, labels, "{text}");
         let found: Vec<&str> = faults.iter().map(|fault| fault.code).collect();
         assert_eq!(found, codes, "{text}");

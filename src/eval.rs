@@ -24,11 +24,7 @@ impl<'a> Evaluation<'a> {
                 *slot = Some(value);
             }
         }
-        Self {
-            terms,
-            constants,
-            known: vec![None; terms.len()],
-        }
+        Self { terms, constants, known: vec![None; terms.len()] }
     }
 
     /// Gives a constant that had no value one; terms without a value may gain one.
@@ -41,9 +37,7 @@ impl<'a> Evaluation<'a> {
     /// The value of a constant, if it has one.
     #[must_use]
     pub fn constant(&self, constant: ConstId) -> Option<&Value> {
-        self.constants
-            .get(constant.index())
-            .and_then(Option::as_ref)
+        self.constants.get(constant.index()).and_then(Option::as_ref)
     }
 
     /// The value of a term, or none if a constant in it has none.
@@ -112,11 +106,7 @@ impl<'a> Evaluation<'a> {
                 Value::Bool(any)
             }
             Term::Ite(condition, then, otherwise) => {
-                let branch = if self.truth(*condition)? {
-                    then
-                } else {
-                    otherwise
-                };
+                let branch = if self.truth(*condition)? { then } else { otherwise };
                 self.peek(*branch)?.clone()
             }
             Term::Eq(a, b) => Value::Bool(self.peek(*a)? == self.peek(*b)?),

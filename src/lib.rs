@@ -1,18 +1,19 @@
 //! deogen turns written policies into benchmark entries whose answers are proved.
-pub mod classes;
+
 pub mod diag;
-pub mod diagram;
 pub mod digest;
+pub mod term;
+pub mod policy;
+pub mod smtlib;
 pub mod document;
+pub mod tables;
+pub mod vocabulary;
 pub mod eval;
 pub mod linear;
-pub mod policy;
 pub mod slice;
-pub mod smtlib;
 pub mod solver;
+pub mod diagram;
 pub mod space;
-pub mod tables;
-pub mod term;
 pub mod theory;
+pub mod classes;
 pub mod tree;
-pub mod vocabulary;

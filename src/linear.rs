@@ -23,19 +23,13 @@ impl Linear {
     /// A literal.
     #[must_use]
     pub fn literal(offset: Number) -> Self {
-        Self {
-            factors: BTreeMap::new(),
-            offset,
-        }
+        Self { factors: BTreeMap::new(), offset }
     }
 
     /// One constant.
     #[must_use]
     pub fn constant(id: ConstId) -> Self {
-        Self {
-            factors: BTreeMap::from([(id, Number::one())]),
-            offset: Number::zero(),
-        }
+        Self { factors: BTreeMap::from([(id, Number::one())]), offset: Number::zero() }
     }
 
     /// This form plus `factor` times another.
@@ -165,11 +159,7 @@ impl Constraint {
     #[must_use]
     pub fn holds(&self, value: impl Fn(ConstId) -> Option<Number>) -> Option<bool> {
         let left = self.form.value(value)?;
-        Some(if self.strict {
-            left < self.bound
-        } else {
-            left <= self.bound
-        })
+        Some(if self.strict { left < self.bound } else { left <= self.bound })
     }
 
     /// The constraint as a term.
@@ -179,11 +169,7 @@ impl Constraint {
     pub fn term(&self, terms: &mut Terms) -> Result<TermId, SortFault> {
         let left = self.form.term(terms, self.sort)?;
         let right = terms.number(self.bound.clone(), self.sort);
-        if self.strict {
-            terms.lt(left, right)
-        } else {
-            terms.le(left, right)
-        }
+        if self.strict { terms.lt(left, right) } else { terms.le(left, right) }
     }
 }
 
@@ -192,21 +178,11 @@ impl Constraint {
 pub fn compare(terms: &Terms, left: &Linear, strict: bool) -> Comparison {
     let Some(first) = left.constants().next() else {
         let zero = Number::zero();
-        return Comparison::Settled(if strict {
-            left.offset < zero
-        } else {
-            left.offset <= zero
-        });
+        return Comparison::Settled(if strict { left.offset < zero } else { left.offset <= zero });
     };
-    let whole = left
-        .constants()
-        .all(|id| terms.constant(id).sort == Sort::Int);
+    let whole = left.constants().all(|id| terms.constant(id).sort == Sort::Int);
     // Divide by the size of the first factor, or for whole numbers make factors whole and coprime.
-    let size = if whole {
-        unit(left)
-    } else {
-        left.factor(first).abs()
-    };
+    let size = if whole { unit(left) } else { left.factor(first).abs() };
     let mut form = left.scaled(&size.recip());
     let mut bound = -form.offset.clone();
     form.offset = Number::zero();
@@ -220,25 +196,12 @@ pub fn compare(terms: &Terms, left: &Linear, strict: bool) -> Comparison {
         (strict, true)
     };
     if whole {
-        bound = if strict {
-            bound.ceil() - Number::one()
-        } else {
-            bound.floor()
-        };
+        bound = if strict { bound.ceil() - Number::one() } else { bound.floor() };
         strict = false;
     }
     let sort = if whole { Sort::Int } else { Sort::Real };
     let constants = form.constants().collect();
-    Comparison::Live(
-        Constraint {
-            constants,
-            form,
-            bound,
-            strict,
-            sort,
-        },
-        positive,
-    )
+    Comparison::Live(Constraint { constants, form, bound, strict, sort }, positive)
 }
 
 /// The positive number by which a form over whole numbers is divided to make its factors whole and

@@ -181,10 +181,7 @@ impl Facts {
     /// The value stated for a constant.
     #[must_use]
     pub fn get(&self, constant: ConstId) -> Option<&Value> {
-        self.0
-            .iter()
-            .find(|(id, _)| *id == constant)
-            .map(|(_, value)| value)
+        self.0.iter().find(|(id, _)| *id == constant).map(|(_, value)| value)
     }
 
     /// The facts in order.
@@ -207,13 +204,7 @@ impl Facts {
     /// The same facts without those of some constants.
     #[must_use]
     pub fn without(&self, dropped: impl Fn(ConstId) -> bool) -> Self {
-        Self(
-            self.0
-                .iter()
-                .filter(|(id, _)| !dropped(*id))
-                .cloned()
-                .collect(),
-        )
+        Self(self.0.iter().filter(|(id, _)| !dropped(*id)).cloned().collect())
     }
 
     /// The conjunction `variable = value` of all facts, as terms.
@@ -264,11 +255,7 @@ impl TermDigests {
                 stack.extend(missing);
             }
         }
-        self.known
-            .get(id.index())
-            .copied()
-            .flatten()
-            .unwrap_or(Digest::of(b""))
+        self.known.get(id.index()).copied().flatten().unwrap_or(Digest::of(b""))
     }
 
     fn compose(&self, terms: &Terms, id: TermId) -> Digest {
@@ -280,19 +267,15 @@ impl TermDigests {
             .collect();
         match terms.get(id) {
             Term::Bool(truth) => encoder.text("bool").text(if *truth { "t" } else { "f" }),
-            Term::Number(number, sort) => encoder
-                .text("number")
-                .text(&number.to_string())
-                .text(&terms.sort_name(*sort)),
-            Term::Ctor(sort, at) => encoder
-                .text("ctor")
-                .text(&terms.spell(&Value::Enum(*sort, *at))),
+            Term::Number(number, sort) => {
+                encoder.text("number").text(&number.to_string()).text(&terms.sort_name(*sort))
+            }
+            Term::Ctor(sort, at) => {
+                encoder.text("ctor").text(&terms.spell(&Value::Enum(*sort, *at)))
+            }
             Term::Const(constant) => {
                 let constant = terms.constant(*constant);
-                encoder
-                    .text("const")
-                    .text(&constant.name)
-                    .text(&terms.sort_name(constant.sort))
+                encoder.text("const").text(&constant.name).text(&terms.sort_name(constant.sort))
             }
             Term::Not(_) => encoder.text("not"),
             Term::And(_) => encoder.text("and"),
@@ -305,10 +288,7 @@ impl TermDigests {
             Term::Scale(factor, _) => encoder.text("*").text(&factor.to_string()),
             Term::ToReal(_) => encoder.text("to_real"),
         };
-        if matches!(
-            terms.get(id),
-            Term::And(_) | Term::Or(_) | Term::Sum(_) | Term::Eq(..)
-        ) {
+        if matches!(terms.get(id), Term::And(_) | Term::Or(_) | Term::Sum(_) | Term::Eq(..)) {
             args.sort_unstable();
         }
         for arg in &args {

@@ -4,10 +4,7 @@
 //! satisfied, and a part that shares no constant with the rest is satisfiable by itself, as one
 //! stored scenario of the whole policy proves. Nothing else is dropped.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "positions of clauses of the policy at hand"
-)]
+#![expect(clippy::indexing_slicing, reason = "positions of clauses of the policy at hand")]
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -70,11 +67,8 @@ pub fn slice(inquiry: &Inquiry, further: &[ConstId]) -> Slice {
     let mut facts: FxHashSet<ConstId> = inquiry.askable.iter().copied().collect();
     facts.extend(further);
     let verdict = policy.terms.constants_in(inquiry.verdict.term);
-    let mut mentions: Vec<Vec<ConstId>> = policy
-        .clauses
-        .iter()
-        .map(|clause| policy.terms.constants_in(clause.term))
-        .collect();
+    let mut mentions: Vec<Vec<ConstId>> =
+        policy.clauses.iter().map(|clause| policy.terms.constants_in(clause.term)).collect();
     let mut dropped = drop_unread(policy, &facts, &verdict, &mentions);
     for (at, _) in &dropped {
         mentions[*at].clear();
@@ -96,28 +90,15 @@ pub fn slice(inquiry: &Inquiry, further: &[ConstId]) -> Slice {
         }
     }
     dropped.sort_unstable_by_key(|(at, _)| *at);
-    let askable = inquiry
-        .askable
-        .iter()
-        .copied()
-        .filter(|id| connected.contains(id))
-        .collect();
-    Slice {
-        kept,
-        dropped,
-        askable,
-    }
+    let askable = inquiry.askable.iter().copied().filter(|id| connected.contains(id)).collect();
+    Slice { kept, dropped, askable }
 }
 
 /// The slice that keeps everything, for `--no-slice`.
 #[must_use]
 pub fn whole(inquiry: &Inquiry) -> Slice {
     let askable = slice(inquiry, &[]).askable;
-    Slice {
-        kept: (0..inquiry.policy.clauses.len()).collect(),
-        dropped: Vec::new(),
-        askable,
-    }
+    Slice { kept: (0..inquiry.policy.clauses.len()).collect(), dropped: Vec::new(), askable }
 }
 
 fn drop_unread(
@@ -135,14 +116,13 @@ fn drop_unread(
         }
     }
     let removable = |at: usize, readers: &FxHashMap<ConstId, usize>| {
-        definitions(&policy.terms, policy.clauses[at].term)
-            .into_iter()
-            .map(|(id, _)| id)
-            .find(|id| {
+        definitions(&policy.terms, policy.clauses[at].term).into_iter().map(|(id, _)| id).find(
+            |id| {
                 !facts.contains(id)
                     && !verdict.contains(id)
                     && readers.get(id).copied().unwrap_or(0) == 1
-            })
+            },
+        )
     };
     let mut dropped: Vec<(usize, Reason)> = Vec::new();
     let mut gone = vec![false; mentions.len()];
@@ -216,9 +196,7 @@ pub fn meaning(inquiry: &Inquiry, slice: &Slice) -> Digest {
     }
     for id in &slice.askable {
         let constant = policy.terms.constant(*id);
-        encoder
-            .text(&constant.name)
-            .text(&policy.terms.sort_name(constant.sort));
+        encoder.text(&constant.name).text(&policy.terms.sort_name(constant.sort));
         if let Sort::Enum(sort) = constant.sort {
             for value in &policy.terms.enumeration(sort).constructors {
                 encoder.text(value);

@@ -100,29 +100,14 @@ const PRINTING: [&str; 11] = [
 
 /// Commands that a policy is made of, each as it is written.
 const USAGE: [(&str, &str); 9] = [
-    (
-        "assert",
-        "(assert (! TERM :named NAME :section \"LABEL\" :source \"PARAPHRASE\"))",
-    ),
+    ("assert", "(assert (! TERM :named NAME :section \"LABEL\" :source \"PARAPHRASE\"))"),
     ("declare-const", "(declare-const NAME SORT)"),
-    (
-        "declare-datatype",
-        "(declare-datatype SORT ((VALUE) (VALUE)))",
-    ),
-    (
-        "declare-datatypes",
-        "(declare-datatypes ((SORT 0)) (((VALUE) (VALUE))))",
-    ),
+    ("declare-datatype", "(declare-datatype SORT ((VALUE) (VALUE)))"),
+    ("declare-datatypes", "(declare-datatypes ((SORT 0)) (((VALUE) (VALUE))))"),
     ("declare-fun", "(declare-fun NAME () SORT)"),
     ("define-const", "(define-const NAME SORT TERM)"),
-    (
-        "define-fun",
-        "(define-fun NAME ((PARAMETER SORT)) SORT TERM)",
-    ),
-    (
-        "set-info",
-        "(set-info :imports \"POLICY: NAME NAME; POLICY: NAME\")",
-    ),
+    ("define-fun", "(define-fun NAME ((PARAMETER SORT)) SORT TERM)"),
+    ("set-info", "(set-info :imports \"POLICY: NAME NAME; POLICY: NAME\")"),
     ("set-logic", "(set-logic ALL)"),
 ];
 
@@ -134,26 +119,11 @@ const REFUSED: [(&str, &str); 11] = [
     ("reset-assertions", "remove it"),
     ("echo", "use a comment: `; …`"),
     ("check-sat-assuming", "remove it; `(check-sat)` is allowed"),
-    (
-        "declare-sort",
-        "declare an enumeration with `declare-datatypes`",
-    ),
-    (
-        "declare-sort-parameter",
-        "declare an enumeration with `declare-datatypes`",
-    ),
-    (
-        "define-sort",
-        "write the sort itself: Bool, Int, Real or an enumeration",
-    ),
-    (
-        "define-fun-rec",
-        "definitions are written out, so they cannot be recursive",
-    ),
-    (
-        "define-funs-rec",
-        "definitions are written out, so they cannot be recursive",
-    ),
+    ("declare-sort", "declare an enumeration with `declare-datatypes`"),
+    ("declare-sort-parameter", "declare an enumeration with `declare-datatypes`"),
+    ("define-sort", "write the sort itself: Bool, Int, Real or an enumeration"),
+    ("define-fun-rec", "definitions are written out, so they cannot be recursive"),
+    ("define-funs-rec", "definitions are written out, so they cannot be recursive"),
 ];
 
 impl Reader {
@@ -194,9 +164,7 @@ impl Reader {
         }
         if let Some((_, hint)) = REFUSED.iter().find(|(name, _)| *name == head) {
             let message = format!("`{head}` is outside the fragment");
-            let fault = Diagnostic::error("refused-command", message)
-                .at(place, "")
-                .hint(*hint);
+            let fault = Diagnostic::error("refused-command", message).at(place, "").hint(*hint);
             return self.faults.push(fault);
         }
         let Some((_, usage)) = USAGE.iter().find(|(name, _)| *name == head) else {
@@ -292,10 +260,7 @@ impl Reader {
     /// The place of a symbol or string of the command at `base`.
     fn place<T: MetaData<T = yaspar::position::Range>>(&self, base: usize, word: &T) -> Span {
         let range = word.meta_data();
-        Span::new(
-            &self.source,
-            base + range.start.char_num..base + range.end.char_num,
-        )
+        Span::new(&self.source, base + range.start.char_num..base + range.end.char_num)
     }
 
     fn set_logic(&mut self, logic: &str, span: Span) {
@@ -316,18 +281,11 @@ impl Reader {
             None => "it has quantifiers, or is unknown; write `(set-logic ALL)`".to_owned(),
         };
         let message = format!("logic `{logic}` is outside the fragment");
-        self.faults.push(
-            Diagnostic::error("refused-logic", message)
-                .at(span, "")
-                .hint(hint),
-        );
+        self.faults.push(Diagnostic::error("refused-logic", message).at(span, "").hint(hint));
     }
 
     fn finish(mut self) -> (PolicyFile, Vec<Diagnostic>) {
-        let failed = self
-            .faults
-            .iter()
-            .any(|fault| fault.severity == crate::diag::Severity::Error);
+        let failed = self.faults.iter().any(|fault| fault.severity == crate::diag::Severity::Error);
         if self.policy.clauses.is_empty() && !failed {
             let place = Span::new(&self.source, 0..self.source.text().len().min(1));
             self.faults.push(
@@ -338,8 +296,7 @@ impl Reader {
         }
         self.missing_imports();
         // In the order of the text, whatever found them.
-        self.faults
-            .sort_by_key(|fault| fault.places.first().map(|(span, _)| span.range.start));
+        self.faults.sort_by_key(|fault| fault.places.first().map(|(span, _)| span.range.start));
         let file = PolicyFile {
             policy: self.policy,
             imports: self.imports,
@@ -361,12 +318,9 @@ impl Reader {
                 if !known {
                     let message = format!("`{name}` is imported but not declared");
                     self.faults.push(
-                        Diagnostic::error("import-undeclared", message)
-                            .at(span.clone(), "")
-                            .hint(format!(
-                                "declare it here again, as `{}` does",
-                                import.policy
-                            )),
+                        Diagnostic::error("import-undeclared", message).at(span.clone(), "").hint(
+                            format!("declare it here again, as `{}` does", import.policy),
+                        ),
                     );
                 }
             }
@@ -376,31 +330,21 @@ impl Reader {
 
 /// How a command is written.
 fn usage(command: &str) -> &'static str {
-    USAGE
-        .iter()
-        .find(|(name, _)| *name == command)
-        .map_or("", |(_, usage)| usage)
+    USAGE.iter().find(|(name, _)| *name == command).map_or("", |(_, usage)| usage)
 }
 
 /// A fault of the grammar as a message and a place.
 fn grammar_fault(error: GrammarError) -> (String, Range<usize>) {
     let (message, range) = match error {
         GrammarError::TokenizeError { range, buf } => (format!("`{buf}` is not a word"), range),
-        GrammarError::DatatypeDeclarationError {
-            range,
-            num_datatypes,
-            num_defs,
-        } => (
-            format!("{num_datatypes} sorts are named, but {num_defs} are defined"),
-            range,
-        ),
+        GrammarError::DatatypeDeclarationError { range, num_datatypes, num_defs } => {
+            (format!("{num_datatypes} sorts are named, but {num_defs} are defined"), range)
+        }
         GrammarError::RecFunsDefinitionError { range, .. } => {
             ("functions and bodies differ in number".to_owned(), range)
         }
         GrammarError::Other { range, message } => {
-            let message = message
-                .trim_start_matches("Parsing: ")
-                .trim_end_matches('!');
+            let message = message.trim_start_matches("Parsing: ").trim_end_matches('!');
             (message.replace('\'', "`"), range)
         }
     };
@@ -421,9 +365,7 @@ fn outside(mut theories: &str) -> Option<String> {
 
 /// Adds a clause whose term and tags are good.
 fn push_clause(policy: &mut Policy, tags: Tags, term: crate::term::TermId, span: Span) {
-    let name = tags
-        .name
-        .unwrap_or_else(|| format!("range!{}", policy.clauses.len() + 1));
+    let name = tags.name.unwrap_or_else(|| format!("range!{}", policy.clauses.len() + 1));
     policy.clauses.push(Clause {
         name,
         member: 0,

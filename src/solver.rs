@@ -6,10 +6,7 @@
 //! because they differ between seeds and versions. Enumerations are encoded by one Boolean per value,
 //! which measures faster than the datatype theory.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "literals index the session that made them"
-)]
+#![expect(clippy::indexing_slicing, reason = "literals index the session that made them")]
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -229,10 +226,8 @@ impl<'t> Session<'t> {
 
     /// A literal that holds only if every given literal's disjunction does; for "any other value".
     pub fn any(&mut self, literals: &[Lit]) -> Lit {
-        let asts: Vec<Bool> = literals
-            .iter()
-            .map(|lit| self.literals[lit.0 as usize].clone())
-            .collect();
+        let asts: Vec<Bool> =
+            literals.iter().map(|lit| self.literals[lit.0 as usize].clone()).collect();
         let either = Bool::or(&asts);
         self.proxy(&either)
     }
@@ -240,10 +235,8 @@ impl<'t> Session<'t> {
     /// Asks whether the assertions hold together with these literals.
     pub fn check(&mut self, assumptions: &[Lit]) -> Answer {
         self.limits.meter.tick();
-        let asts: Vec<Bool> = assumptions
-            .iter()
-            .map(|lit| self.literals[lit.0 as usize].clone())
-            .collect();
+        let asts: Vec<Bool> =
+            assumptions.iter().map(|lit| self.literals[lit.0 as usize].clone()).collect();
         self.model = None;
         match self.solver.check_assumptions(&asts) {
             SatResult::Sat => Answer::Sat,
@@ -321,8 +314,7 @@ impl<'t> Session<'t> {
             }
         }
         let asts: Vec<Bool> = asserts.iter().map(|term| self.encode_bool(*term)).collect();
-        asts.iter()
-            .all(|ast| model.eval(ast, false).and_then(|ast| ast.as_bool()) == Some(true))
+        asts.iter().all(|ast| model.eval(ast, false).and_then(|ast| ast.as_bool()) == Some(true))
     }
 
     fn constant(&mut self, id: ConstId) -> Encoded {
@@ -337,10 +329,8 @@ impl<'t> Session<'t> {
             Sort::Real => Encoded::Real(Real::new_const(name)),
             Sort::Enum(sort) => {
                 let values = &self.terms.enumeration(sort).constructors;
-                let flags: Vec<Bool> = values
-                    .iter()
-                    .map(|value| Bool::new_const(format!("{name}={value}")))
-                    .collect();
+                let flags: Vec<Bool> =
+                    values.iter().map(|value| Bool::new_const(format!("{name}={value}"))).collect();
                 self.side.push(Bool::or(&flags));
                 for (at, flag) in flags.iter().enumerate() {
                     for other in flags.iter().skip(at + 1) {
@@ -380,15 +370,11 @@ impl<'t> Session<'t> {
             let encoded = self.compose(term);
             self.encoded[term.index()] = Some(encoded);
         }
-        self.encoded[root.index()]
-            .clone()
-            .unwrap_or(Encoded::Bool(Bool::from_bool(false)))
+        self.encoded[root.index()].clone().unwrap_or(Encoded::Bool(Bool::from_bool(false)))
     }
 
     fn arg(&self, term: TermId) -> Encoded {
-        self.encoded[term.index()]
-            .clone()
-            .unwrap_or(Encoded::Bool(Bool::from_bool(false)))
+        self.encoded[term.index()].clone().unwrap_or(Encoded::Bool(Bool::from_bool(false)))
     }
 
     fn bool_args(&self, args: &[TermId]) -> Vec<Bool> {
@@ -483,11 +469,8 @@ fn equal(a: Encoded, b: Encoded) -> Bool {
         (Encoded::Int(a), Encoded::Int(b)) => a.eq(b),
         (Encoded::Real(a), Encoded::Real(b)) => a.eq(b),
         (Encoded::Enum(a), Encoded::Enum(b)) => {
-            let same: Vec<Bool> = a
-                .iter()
-                .zip(&b)
-                .map(|(a, b)| Bool::and(&[a.clone(), b.clone()]))
-                .collect();
+            let same: Vec<Bool> =
+                a.iter().zip(&b).map(|(a, b)| Bool::and(&[a.clone(), b.clone()])).collect();
             Bool::or(&same)
         }
         _ => Bool::from_bool(false),

@@ -6,10 +6,7 @@
 //! *background* that decides which sign patterns are feasible. Derived conditions are inlined;
 //! whatever else is hidden is removed existentially before classes are formed.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "levels and terms index the space that made them"
-)]
+#![expect(clippy::indexing_slicing, reason = "levels and terms index the space that made them")]
 
 use num_traits::{One, Signed};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -144,9 +141,7 @@ impl Space {
             let part = self.diagram.guard(only, Diagram::terminal(class))?;
             root = self.diagram.join(root, part)?;
         }
-        let part = self
-            .diagram
-            .guard(several, Diagram::terminal(self.silent()))?;
+        let part = self.diagram.guard(several, Diagram::terminal(self.silent()))?;
         self.diagram.join(root, part)
     }
 }
@@ -168,11 +163,7 @@ fn eliminate(
                 .map(|(_, node)| diagram.size(*node))
                 .sum()
         };
-        let Some(level) = left
-            .iter()
-            .copied()
-            .min_by_key(|level| (cost(*level), *level))
-        else {
+        let Some(level) = left.iter().copied().min_by_key(|level| (cost(*level), *level)) else {
             break;
         };
         left.retain(|other| *other != level);
@@ -252,9 +243,7 @@ impl<'a> Builder<'a> {
                 }
                 let body = match body {
                     Some(body) => body,
-                    None => self
-                        .terms
-                        .bool(matches!(self.terms.get(term), Term::Const(_))),
+                    None => self.terms.bool(matches!(self.terms.get(term), Term::Const(_))),
                 };
                 if self.reaches(body, id) {
                     continue;
@@ -307,13 +296,10 @@ impl<'a> Builder<'a> {
             let all_whole = form
                 .constants()
                 .all(|id| terms.constant(id).sort == Sort::Int && form.factor(id).is_integer());
-            let solvable = form
-                .constants()
-                .rev()
-                .find(|id| match terms.constant(*id).sort {
-                    Sort::Real => true,
-                    _ => all_whole && form.offset().is_integer() && form.factor(*id).abs().is_one(),
-                });
+            let solvable = form.constants().rev().find(|id| match terms.constant(*id).sort {
+                Sort::Real => true,
+                _ => all_whole && form.offset().is_integer() && form.factor(*id).abs().is_one(),
+            });
             let Some(id) = solvable else { continue };
             let factor = form.factor(id);
             let rest = form.plus(&-factor.clone(), &Linear::constant(id));
@@ -431,11 +417,9 @@ impl<'a> Builder<'a> {
                 }
                 sums
             }
-            Term::Scale(factor, arg) => self
-                .forms_of(arg)?
-                .iter()
-                .map(|form| form.scaled(&factor))
-                .collect(),
+            Term::Scale(factor, arg) => {
+                self.forms_of(arg)?.iter().map(|form| form.scaled(&factor)).collect()
+            }
             Term::ToReal(arg) => self.forms_of(arg)?,
             _ => Vec::new(),
         };
@@ -511,10 +495,7 @@ impl<'a> Builder<'a> {
         let mut by_form: FxHashMap<Linear, Vec<Constraint>> = FxHashMap::default();
         for level in &found {
             if let Level::Constraint(constraint) = level {
-                by_form
-                    .entry(constraint.form().clone())
-                    .or_default()
-                    .push(constraint.clone());
+                by_form.entry(constraint.form().clone()).or_default().push(constraint.clone());
             }
         }
         for level in found {
@@ -621,11 +602,8 @@ impl Space {
                 Level::Constant(id) if askable.contains(id) => self.facts.push((*id, at)),
                 Level::Constant(_) => self.hidden.push(at),
                 Level::Constraint(constraint) => {
-                    let hidden: Vec<&ConstId> = constraint
-                        .constants()
-                        .iter()
-                        .filter(|id| !askable.contains(id))
-                        .collect();
+                    let hidden: Vec<&ConstId> =
+                        constraint.constants().iter().filter(|id| !askable.contains(id)).collect();
                     match hidden.first() {
                         None => self.constraints.push(at),
                         Some(id) if hidden.len() < constraint.constants().len() => {
@@ -639,11 +617,10 @@ impl Space {
         }
         self.facts.sort_unstable();
         let levels = &self.levels;
-        self.constraints
-            .sort_by(|a, b| match (&levels[*a as usize], &levels[*b as usize]) {
-                (Level::Constraint(x), Level::Constraint(y)) => x.cmp(y),
-                _ => a.cmp(b),
-            });
+        self.constraints.sort_by(|a, b| match (&levels[*a as usize], &levels[*b as usize]) {
+            (Level::Constraint(x), Level::Constraint(y)) => x.cmp(y),
+            _ => a.cmp(b),
+        });
         Ok(())
     }
 }
@@ -837,9 +814,7 @@ impl Compiler<'_> {
             }
             Term::Scale(factor, arg) => {
                 let part = self.number(arg)?;
-                part.into_iter()
-                    .map(|(under, form)| (under, form.scaled(&factor)))
-                    .collect()
+                part.into_iter().map(|(under, form)| (under, form.scaled(&factor))).collect()
             }
             Term::ToReal(arg) => self.number(arg)?,
             _ => Vec::new(),

@@ -17,18 +17,13 @@ use crate::diag::{Diagnostic, Source, Span, nearest};
 #[must_use]
 pub fn read<T: DeserializeOwned + JsonSchema>(source: &Source) -> (Option<T>, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(source.text());
-    let mut faults: Vec<Diagnostic> = errors
-        .iter()
-        .map(|error| syntax_fault(source, error))
-        .collect();
+    let mut faults: Vec<Diagnostic> =
+        errors.iter().map(|error| syntax_fault(source, error)).collect();
     if !faults.is_empty() {
         return (None, faults);
     }
     let schema = schema_for!(T).to_value();
-    let checker = Checker {
-        source,
-        root: &schema,
-    };
+    let checker = Checker { source, root: &schema };
     let whole = Spanned::new(table.span(), DeValue::Table(table.get_ref().clone()));
     checker.check(&whole, &schema, "the file", &mut faults);
     match T::deserialize(toml::de::Deserializer::from(table)) {
@@ -53,9 +48,7 @@ fn syntax_fault(source: &Source, error: &toml::de::Error) -> Diagnostic {
     } else {
         "the file is TOML: `key = \"text\"`, `key = 1`, `key = [\"a\", \"b\"]`, `[table]`"
     };
-    Diagnostic::error("toml", message)
-        .at(Span::new(source, range), "")
-        .hint(hint)
+    Diagnostic::error("toml", message).at(Span::new(source, range), "").hint(hint)
 }
 
 struct Checker<'s> {
@@ -70,9 +63,7 @@ impl Checker<'_> {
 
     /// The schemas a value may follow, references and alternatives resolved, `null` left out.
     fn alternatives<'v>(&'v self, schema: &'v Value) -> Vec<&'v Map<String, Value>> {
-        let Some(object) = schema.as_object() else {
-            return Vec::new();
-        };
+        let Some(object) = schema.as_object() else { return Vec::new() };
         if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
             let name = reference.trim_start_matches("#/$defs/");
             let target = self.root.get("$defs").and_then(|defs| defs.get(name));
@@ -106,24 +97,15 @@ impl Checker<'_> {
             .filter(|schema| types(schema).iter().any(|kind| fits(value.get_ref(), kind)))
             .collect();
         let Some(first) = fitting.first() else {
-            let kinds: Vec<&str> = alternatives
-                .iter()
-                .flat_map(|schema| types(schema))
-                .map(in_words)
-                .collect();
+            let kinds: Vec<&str> =
+                alternatives.iter().flat_map(|schema| types(schema)).map(in_words).collect();
             let mut kinds: Vec<&str> = kinds.into_iter().collect();
             kinds.dedup();
             let message = format!("{what} takes {}", kinds.join(" or "));
             faults.push(
                 Diagnostic::error("wrong-type", message)
-                    .at(
-                        self.span(value.span()),
-                        format!("this is {}", name_of(value.get_ref())),
-                    )
-                    .hint(format!(
-                        "write {}",
-                        example(kinds.first().copied().unwrap_or(""))
-                    )),
+                    .at(self.span(value.span()), format!("this is {}", name_of(value.get_ref())))
+                    .hint(format!("write {}", example(kinds.first().copied().unwrap_or("")))),
             );
             return;
         };
@@ -162,13 +144,8 @@ impl Checker<'_> {
         faults: &mut Vec<Diagnostic>,
     ) {
         let empty = Map::new();
-        let known = schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .unwrap_or(&empty);
-        let others = schema
-            .get("additionalProperties")
-            .filter(|other| other.is_object());
+        let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+        let others = schema.get("additionalProperties").filter(|other| other.is_object());
         for (key, item) in table {
             let name: &str = key.get_ref();
             if let Some(schema) = known.get(name).or(others) {
@@ -235,11 +212,9 @@ impl Checker<'_> {
 fn types(schema: &Map<String, Value>) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => vec![kind],
-        Some(Value::Array(kinds)) => kinds
-            .iter()
-            .filter_map(Value::as_str)
-            .filter(|kind| *kind != "null")
-            .collect(),
+        Some(Value::Array(kinds)) => {
+            kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect()
+        }
         _ => vec!["any"],
     }
 }

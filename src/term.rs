@@ -3,10 +3,7 @@
 //! Every term is Bool, Int, Real or of an enumeration; arithmetic is linear and exact. Terms are
 //! hash-consed: equal terms have equal ids, so a policy is a list of ids into one [`Terms`].
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "ids index the arena that made them"
-)]
+#![expect(clippy::indexing_slicing, reason = "ids index the arena that made them")]
 
 use std::fmt;
 
@@ -204,20 +201,14 @@ impl Terms {
     /// Declares an enumeration.
     pub fn declare_enumeration(&mut self, name: &str, constructors: Vec<String>) -> EnumId {
         let id = EnumId(u32::try_from(self.enumerations.len()).unwrap_or(u32::MAX));
-        self.enumerations.push(Enumeration {
-            name: name.to_owned(),
-            constructors,
-        });
+        self.enumerations.push(Enumeration { name: name.to_owned(), constructors });
         id
     }
 
     /// Declares a constant; names are not checked here.
     pub fn declare(&mut self, name: &str, sort: Sort) -> ConstId {
         let id = ConstId(u32::try_from(self.constants.len()).unwrap_or(u32::MAX));
-        self.constants.push(Constant {
-            name: name.to_owned(),
-            sort,
-        });
+        self.constants.push(Constant { name: name.to_owned(), sort });
         id
     }
 
@@ -243,15 +234,9 @@ impl Terms {
 
     /// All enumerations in declaration order.
     pub fn enumerations(&self) -> impl Iterator<Item = (EnumId, &Enumeration)> {
-        self.enumerations
-            .iter()
-            .enumerate()
-            .map(|(index, enumeration)| {
-                (
-                    EnumId(u32::try_from(index).unwrap_or(u32::MAX)),
-                    enumeration,
-                )
-            })
+        self.enumerations.iter().enumerate().map(|(index, enumeration)| {
+            (EnumId(u32::try_from(index).unwrap_or(u32::MAX)), enumeration)
+        })
     }
 
     /// The values of a finite sort in declaration order (`false` before `true`), or none.
@@ -330,11 +315,7 @@ impl Terms {
                     None => "numbers".to_owned(),
                 };
                 let found = self.sort_name(found);
-                return Err(SortFault::Mismatch {
-                    operator,
-                    expected,
-                    found,
-                });
+                return Err(SortFault::Mismatch { operator, expected, found });
             }
             sort = Some(found);
         }
@@ -630,11 +611,7 @@ impl Terms {
             Sort::Int => text.parse::<BigInt>().ok().map(|n| Value::Number(n.into())),
             Sort::Real => read_number(text).map(Value::Number),
             Sort::Enum(id) => {
-                let at = self
-                    .enumeration(id)
-                    .constructors
-                    .iter()
-                    .position(|c| c == text)?;
+                let at = self.enumeration(id).constructors.iter().position(|c| c == text)?;
                 Some(Value::Enum(id, u32::try_from(at).ok()?))
             }
         }
@@ -670,11 +647,7 @@ pub fn smtlib_number(number: &Number, sort: Sort) -> String {
     } else {
         format!("(/ {}{suffix} {}{suffix})", size.numer(), size.denom())
     };
-    if number.is_negative() {
-        format!("(- {text})")
-    } else {
-        text
-    }
+    if number.is_negative() { format!("(- {text})") } else { text }
 }
 
 impl fmt::Display for Sort {

@@ -4,10 +4,7 @@
 //! feasible), then from Z3. An infeasible pattern is shrunk to a minimal one: a lemma. Points and
 //! lemmas are evidence for yes/no answers only; which ones are known never changes a result.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "levels index the space, words the masks made for it"
-)]
+#![expect(clippy::indexing_slicing, reason = "levels index the space, words the masks made for it")]
 
 use rustc_hash::FxHashMap;
 
@@ -35,11 +32,7 @@ impl Layout {
     /// Bits for levels with these numbers of values.
     #[must_use]
     pub fn new(arity: &[u8]) -> Self {
-        let mut layout = Self {
-            start: Vec::new(),
-            width: Vec::new(),
-            words: 0,
-        };
+        let mut layout = Self { start: Vec::new(), width: Vec::new(), words: 0 };
         let mut next = 0_u32;
         for values in arity {
             let width = u8::BITS - values.saturating_sub(1).leading_zeros();
@@ -64,10 +57,7 @@ impl Layout {
     /// Nothing set.
     #[must_use]
     pub fn empty(&self) -> Bits {
-        Bits {
-            mask: vec![0; self.words],
-            value: vec![0; self.words],
-        }
+        Bits { mask: vec![0; self.words], value: vec![0; self.words] }
     }
 
     /// Sets a level.
@@ -183,9 +173,7 @@ impl<'s> Theory<'s> {
     /// Whether a level is a constraint.
     #[must_use]
     pub fn judges(&self, level: u16) -> bool {
-        self.constraints
-            .get(level as usize)
-            .is_some_and(Option::is_some)
+        self.constraints.get(level as usize).is_some_and(Option::is_some)
     }
 
     /// A point by position.
@@ -208,10 +196,7 @@ impl<'s> Theory<'s> {
                 signs.push((*level, *value));
             }
         }
-        let known = self
-            .points
-            .iter()
-            .rposition(|point| bits.fits(&point.signs));
+        let known = self.points.iter().rposition(|point| bits.fits(&point.signs));
         if let Some(at) = known {
             return Ok(Feasible::Yes(at));
         }
@@ -223,17 +208,12 @@ impl<'s> Theory<'s> {
 
     /// None if feasible, else some of the signs that already are not.
     fn ask(&mut self, signs: &Path) -> Result<Option<Path>, Unsettled> {
-        let literals: Vec<Lit> = signs
-            .iter()
-            .map(|(level, value)| self.literal(*level, *value))
-            .collect();
+        let literals: Vec<Lit> =
+            signs.iter().map(|(level, value)| self.literal(*level, *value)).collect();
         match self.session.check(&literals) {
             Answer::Sat => Ok(None),
             Answer::Unsat(core) => {
-                let kept = signs
-                    .iter()
-                    .zip(&literals)
-                    .filter(|(_, lit)| core.contains(lit));
+                let kept = signs.iter().zip(&literals).filter(|(_, lit)| core.contains(lit));
                 Ok(Some(kept.map(|(sign, _)| *sign).collect()))
             }
             Answer::Unknown(why) => Err(Unsettled(why)),
@@ -264,14 +244,10 @@ impl<'s> Theory<'s> {
         for (level, constraint) in (0_u16..).zip(&self.constraints) {
             if let Some((constraint, _)) = constraint {
                 let holds = constraint.holds(|id| numbers.get(&id).cloned());
-                self.layout
-                    .set(&mut bits, level, u8::from(holds == Some(true)));
+                self.layout.set(&mut bits, level, u8::from(holds == Some(true)));
             }
         }
-        self.points.push(Point {
-            numbers,
-            signs: bits.value,
-        });
+        self.points.push(Point { numbers, signs: bits.value });
         Ok(self.points.len() - 1)
     }
 

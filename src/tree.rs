@@ -6,10 +6,7 @@
 //! branches is asked. Absent here: solvers, samples, texts, and any way to see how [`Classes`]
 //! answers.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "levels index the space, nodes the tree"
-)]
+#![expect(clippy::indexing_slicing, reason = "levels index the space, nodes the tree")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -67,9 +64,7 @@ impl Variables {
             .iter()
             .filter_map(|level| Some((*level, space.constraint(*level)?.constants().to_vec())));
         Self {
-            facts: facts
-                .map(|(id, level)| (*id, *level, space.diagram.arity(*level)))
-                .collect(),
+            facts: facts.map(|(id, level)| (*id, *level, space.diagram.arity(*level))).collect(),
             numbers: space.numbers(),
             constraints: constraints.collect(),
         }
@@ -81,10 +76,7 @@ impl Variables {
         let first = self.numbers.len() + self.facts.len();
         for (at, (level, _)) in self.constraints.iter().enumerate() {
             if open.binary_search(level).is_ok() {
-                groups.push(Group {
-                    trial: first + at,
-                    levels: vec![*level],
-                });
+                groups.push(Group { trial: first + at, levels: vec![*level] });
             }
         }
         groups
@@ -109,10 +101,7 @@ impl Variables {
         }
         for (at, (_, level, _)) in self.facts.iter().enumerate() {
             if open.binary_search(level).is_ok() {
-                groups.push(Group {
-                    trial: self.numbers.len() + at,
-                    levels: vec![*level],
-                });
+                groups.push(Group { trial: self.numbers.len() + at, levels: vec![*level] });
             }
         }
         groups
@@ -181,11 +170,7 @@ pub fn grow<C: Classes>(
     };
     let start = grower.classes.root()?;
     let root = grower.node(&start, &[])?;
-    Ok(Tree {
-        nodes: grower.nodes,
-        root,
-        silent,
-    })
+    Ok(Tree { nodes: grower.nodes, root, silent })
 }
 
 struct Grower<'a, C: Classes> {
@@ -215,8 +200,7 @@ impl<C: Classes> Grower<'_, C> {
         for group in self.variables.trials(&self.classes.open(&now)) {
             let open = self.classes.open(&now);
             let mut left = group;
-            left.levels
-                .retain(|level| open.binary_search(level).is_ok());
+            left.levels.retain(|level| open.binary_search(level).is_ok());
             if left.levels.is_empty() {
                 continue;
             }
@@ -265,10 +249,7 @@ impl<C: Classes> Grower<'_, C> {
         for (path, child) in chosen.branches {
             branches.push((path, self.node(&child, &below)?));
         }
-        let node = self.share(Node::Ask {
-            variables: chosen.variables,
-            branches,
-        });
+        let node = self.share(Node::Ask { variables: chosen.variables, branches });
         self.built.insert(key, node);
         Ok(node)
     }
@@ -276,10 +257,7 @@ impl<C: Classes> Grower<'_, C> {
     fn share(&mut self, node: Node) -> u32 {
         let key = match &node {
             Node::Leaf(class) => (Vec::new(), vec![(Path::new(), u32::from(*class))]),
-            Node::Ask {
-                variables,
-                branches,
-            } => (variables.clone(), branches.clone()),
+            Node::Ask { variables, branches } => (variables.clone(), branches.clone()),
         };
         if let Some(known) = self.shared.get(&key) {
             return *known;
@@ -308,14 +286,7 @@ impl<C: Classes> Grower<'_, C> {
                 kept.push(self.classes.surely_kept(state, path, &groups) as u64);
             }
             let least = self.score(&kept);
-            candidates.push((
-                at,
-                Candidate {
-                    variables,
-                    branches,
-                    least,
-                },
-            ));
+            candidates.push((at, Candidate { variables, branches, least }));
         }
         candidates.sort_by(|(i, a), (j, b)| a.least.cmp(&b.least).then(i.cmp(j)));
         let mut best: Option<(Ratio<u64>, usize, Candidate<C::State>)> = None;
@@ -330,10 +301,7 @@ impl<C: Classes> Grower<'_, C> {
                 left.push(self.left(child)?);
             }
             let score = self.score(&left);
-            if best
-                .as_ref()
-                .is_none_or(|(known, first, _)| (score, at) < (*known, *first))
-            {
+            if best.as_ref().is_none_or(|(known, first, _)| (score, at) < (*known, *first)) {
                 best = Some((score, at, candidate));
             }
         }
@@ -361,11 +329,7 @@ impl<C: Classes> Grower<'_, C> {
         variables: &[ConstId],
         stated: &[ConstId],
     ) -> Result<Vec<(Path, C::State)>, Stop> {
-        let fact = self
-            .variables
-            .facts
-            .iter()
-            .find(|(id, _, _)| variables == [*id]);
+        let fact = self.variables.facts.iter().find(|(id, _, _)| variables == [*id]);
         let levels: Vec<(u16, u8)> = if let Some((_, level, arity)) = fact {
             vec![(*level, *arity)]
         } else {

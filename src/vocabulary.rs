@@ -106,47 +106,27 @@ impl Vocabulary {
     ) -> Result<Self, Vec<Diagnostic>> {
         let mut words = Vec::new();
         for ((id, constant), declared) in policy.terms.constants().zip(&policy.declared) {
-            let Some((home, vocabulary)) = member(policy.member(declared.member)) else {
-                continue;
-            };
-            let local = home
-                .constant(&declared.local)
-                .and_then(|local| vocabulary.words(local));
+            let Some((home, vocabulary)) = member(policy.member(declared.member)) else { continue };
+            let local = home.constant(&declared.local).and_then(|local| vocabulary.words(local));
             let Some(local) = local else { continue };
-            let presumed = local
-                .presumed
-                .as_ref()
-                .and_then(|value| policy.terms.read(&home.terms.spell(value), constant.sort));
-            words.push(Words {
-                constant: id,
-                sort: constant.sort,
-                presumed,
-                ..local.clone()
+            let presumed = local.presumed.as_ref().and_then(|value| {
+                policy.terms.read(&home.terms.spell(value), constant.sort)
             });
+            words.push(Words { constant: id, sort: constant.sort, presumed, ..local.clone() });
         }
         let mut derived = BTreeMap::new();
         let mut subjects = Vec::new();
         for (index, name) in policy.members.iter().enumerate() {
-            let Some((_, vocabulary)) = member(name) else {
-                continue;
-            };
+            let Some((_, vocabulary)) = member(name) else { continue };
             subjects.extend(vocabulary.subjects.iter().cloned());
             for (constant, words) in &vocabulary.derived {
-                let key = if index == 0 {
-                    constant.clone()
-                } else {
-                    format!("{name}.{constant}")
-                };
+                let key = if index == 0 { constant.clone() } else { format!("{name}.{constant}") };
                 derived.insert(key, words.clone());
             }
         }
         let (mut vocabulary, faults) = Self::assemble(words, derived);
         vocabulary.subjects = unique(subjects.into_iter());
-        if faults.is_empty() {
-            Ok(vocabulary)
-        } else {
-            Err(faults)
-        }
+        if faults.is_empty() { Ok(vocabulary) } else { Err(faults) }
     }
 
     fn assemble(
@@ -164,16 +144,7 @@ impl Vocabulary {
             }
         }
         let (hearing, faults) = speech::Hearing::build(&words);
-        (
-            Self {
-                words,
-                places,
-                derived,
-                subjects,
-                hearing,
-            },
-            faults,
-        )
+        (Self { words, places, derived, subjects, hearing }, faults)
     }
 
     /// The words of a fact.
@@ -227,9 +198,7 @@ impl Vocabulary {
 
     /// What readers take for granted, in declaration order.
     pub fn presumed(&self) -> impl Iterator<Item = (ConstId, &Value)> {
-        self.words
-            .iter()
-            .filter_map(|entry| Some((entry.constant, entry.presumed.as_ref()?)))
+        self.words.iter().filter_map(|entry| Some((entry.constant, entry.presumed.as_ref()?)))
     }
 }
 

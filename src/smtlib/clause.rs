@@ -82,11 +82,7 @@ impl Reader {
         for (keyword, span) in missing_values {
             let message = format!("`{keyword}` has no value");
             let hint = format!("a clause is written `{}`", usage("assert"));
-            self.faults.push(
-                Diagnostic::error("missing-tag", message)
-                    .at(span, "")
-                    .hint(hint),
-            );
+            self.faults.push(Diagnostic::error("missing-tag", message).at(span, "").hint(hint));
         }
         let tags = self.interpret(&found, piece);
         (self.faults.len() == before).then_some(tags)
@@ -96,11 +92,7 @@ impl Reader {
         let near = nearest(keyword, TAGS).map(|tag| format!("did you mean `{tag}`?"));
         let hint = near.unwrap_or_else(|| format!("tags are `{}`", TAGS.join("`, `")));
         let message = format!("unknown tag `{keyword}`");
-        self.faults.push(
-            Diagnostic::error("unknown-tag", message)
-                .at(span, "")
-                .hint(hint),
-        );
+        self.faults.push(Diagnostic::error("unknown-tag", message).at(span, "").hint(hint));
     }
 
     fn interpret(&mut self, found: &[(String, Option<&Str>, Span)], piece: &Piece) -> Tags {
@@ -114,8 +106,7 @@ impl Reader {
             Some((word, span)) => {
                 let message = format!("unknown kind `{word}`");
                 let fault = Diagnostic::error("unknown-tag", message).at(span, "");
-                self.faults
-                    .push(fault.hint("the only kind is `:kind range`; rules have none"));
+                self.faults.push(fault.hint("the only kind is `:kind range`; rules have none"));
                 ClauseKind::Rule
             }
         };
@@ -134,10 +125,8 @@ impl Reader {
             }
         } else {
             let has = |tag: &str| found.iter().any(|(keyword, _, _)| keyword == tag);
-            let missing: Vec<&str> = [":named", ":section", ":source"]
-                .into_iter()
-                .filter(|tag| !has(tag))
-                .collect();
+            let missing: Vec<&str> =
+                [":named", ":section", ":source"].into_iter().filter(|tag| !has(tag)).collect();
             if !missing.is_empty() {
                 let list = missing.join("`, no `");
                 self.faults.push(
@@ -149,13 +138,7 @@ impl Reader {
             }
         }
         let source = get(":source").map_or_else(String::new, |(text, _)| text);
-        Tags {
-            name,
-            kind,
-            section,
-            cites,
-            source,
-        }
+        Tags { name, kind, section, cites, source }
     }
 
     fn clause_name(&mut self, name: String, span: Span) -> Option<String> {
@@ -163,9 +146,7 @@ impl Reader {
             return None;
         }
         // A name of a clause is taken, but stands for nothing in a term.
-        self.symbols
-            .terms
-            .insert(name.clone(), (Meaning::Broken, span));
+        self.symbols.terms.insert(name.clone(), (Meaning::Broken, span));
         Some(name)
     }
 
@@ -182,25 +163,16 @@ impl Reader {
 
     /// A label that stands `offset` bytes into the string at `span`.
     fn label(&mut self, label: &str, span: &Span, offset: usize) -> Option<Section> {
-        let quoted = self
-            .source
-            .text()
-            .get(span.range.clone())
-            .is_some_and(|t| t.starts_with('"'));
+        let quoted = self.source.text().get(span.range.clone()).is_some_and(|t| t.starts_with('"'));
         let start = span.range.start + offset + usize::from(quoted);
         let place = Span::new(&self.source, start..start + label.len().max(1));
-        let odd = label
-            .bytes()
-            .find(|byte| !byte.is_ascii_graphic() || b";:*\"`|".contains(byte));
+        let odd = label.bytes().find(|byte| !byte.is_ascii_graphic() || b";:*\"`|".contains(byte));
         let message = match odd {
             None if label.is_empty() => "an empty label".to_owned(),
             Some(byte) => format!("`{}` cannot stand in a label", char::from(byte)),
             None => {
                 self.label_spans.push((label.to_owned(), place));
-                return Some(Section {
-                    member: 0,
-                    label: label.to_owned(),
-                });
+                return Some(Section { member: 0, label: label.to_owned() });
             }
         };
         self.faults.push(

@@ -83,20 +83,8 @@ impl<'t> Converter<'t> {
         faults: &'t mut Vec<Diagnostic>,
     ) -> Self {
         // Scope 0 is the file; its name is empty and matches nothing.
-        let scopes = vec![Scope {
-            outer: 0,
-            name: "",
-            value: None,
-        }];
-        Self {
-            source,
-            symbols,
-            terms,
-            faults,
-            trial: false,
-            scopes,
-            values: Vec::new(),
-        }
+        let scopes = vec![Scope { outer: 0, name: "", value: None }];
+        Self { source, symbols, terms, faults, trial: false, scopes, values: Vec::new() }
     }
 
     /// Converts a function's body with its parameters as they are.
@@ -108,11 +96,7 @@ impl<'t> Converter<'t> {
 
     /// Converts a term that stands in the command at `base`.
     pub(super) fn term(mut self, term: &'t Term, base: usize) -> Option<TermId> {
-        self.run(vec![Task::Visit(At {
-            term,
-            base,
-            scope: 0,
-        })])
+        self.run(vec![Task::Visit(At { term, base, scope: 0 })])
     }
 
     fn run(&mut self, mut tasks: Vec<Task<'t>>) -> Option<TermId> {
@@ -141,21 +125,13 @@ impl<'t> Converter<'t> {
                     let values = self.values.split_off(self.values.len() - count);
                     let names = function.params.iter().map(|(name, _)| name.as_str());
                     let scope = self.open(0, names.zip(values));
-                    tasks.push(Task::Visit(At {
-                        term: &function.body,
-                        base: function.base,
-                        scope,
-                    }));
+                    tasks.push(Task::Visit(At { term: &function.body, base: function.base, scope }));
                 }
                 Task::Let(at, bindings, body) => {
                     let values = self.values.split_off(self.values.len() - bindings.len());
                     let names = bindings.iter().map(|binding| binding.0.as_str());
                     let scope = self.open(at.scope, names.zip(values));
-                    tasks.push(Task::Visit(At {
-                        term: body,
-                        scope,
-                        ..at
-                    }));
+                    tasks.push(Task::Visit(At { term: body, scope, ..at }));
                 }
             }
         }
@@ -169,11 +145,7 @@ impl<'t> Converter<'t> {
     ) -> usize {
         let mut scope = outer;
         for (name, value) in pairs {
-            self.scopes.push(Scope {
-                outer: scope,
-                name,
-                value,
-            });
+            self.scopes.push(Scope { outer: scope, name, value });
             scope = self.scopes.len() - 1;
         }
         scope
@@ -204,10 +176,7 @@ impl<'t> Converter<'t> {
             alg::Term::Let(bindings, body) => {
                 tasks.push(Task::Let(at, bindings, body));
                 for binding in bindings.iter().rev() {
-                    tasks.push(Task::Visit(At {
-                        term: &binding.2,
-                        ..at
-                    }));
+                    tasks.push(Task::Visit(At { term: &binding.2, ..at }));
                 }
                 return;
             }
@@ -281,12 +250,8 @@ impl<'t> Converter<'t> {
         let indexed = !head.0.indices.is_empty();
         let known = self.symbols.terms.get(word);
         if let (Some(hint), None) = (refusal(word, indexed), known) {
-            self.fault(
-                at,
-                "refused-term",
-                format!("`{word}` is outside the fragment"),
-            )
-            .push_hint(hint);
+            self.fault(at, "refused-term", format!("`{word}` is outside the fragment"))
+                .push_hint(hint);
         } else if known.is_some() || self.local(at.scope, word).is_some() {
             self.fault(at, "arity", format!("`{word}` takes no arguments"))
                 .push_hint(format!("write `{word}` without parentheses"));
@@ -294,22 +259,16 @@ impl<'t> Converter<'t> {
             let names = self.functions();
             let near = nearest(word, names.iter().copied()).map(str::to_owned);
             let fault = self.fault(at, "unknown-name", format!("unknown function `{word}`"));
-            fault.push_hint(did_you_mean(
-                near,
-                "define it with `define-fun` above its first use",
-            ));
+            fault.push_hint(did_you_mean(near, "define it with `define-fun` above its first use"));
         }
     }
 
     fn functions(&self) -> Vec<&'t str> {
         let symbols = self.symbols;
-        let own = symbols
-            .terms
-            .iter()
-            .filter_map(|(name, (meaning, _))| match meaning {
-                Meaning::Function(_) => Some(name.as_str()),
-                _ => None,
-            });
+        let own = symbols.terms.iter().filter_map(|(name, (meaning, _))| match meaning {
+            Meaning::Function(_) => Some(name.as_str()),
+            _ => None,
+        });
         own.chain(super::operators::WORDS.iter().copied()).collect()
     }
 
@@ -326,12 +285,8 @@ impl<'t> Converter<'t> {
             alg::Constant::String(_)
             | alg::Constant::Binary(..)
             | alg::Constant::Hexadecimal(..) => {
-                self.fault(
-                    at,
-                    "refused-term",
-                    "strings and bit-vectors are outside the fragment",
-                )
-                .push_hint("use an enumeration (`declare-datatypes`) or an Int");
+                self.fault(at, "refused-term", "strings and bit-vectors are outside the fragment")
+                    .push_hint("use an enumeration (`declare-datatypes`) or an Int");
                 None
             }
         }
@@ -344,12 +299,8 @@ impl<'t> Converter<'t> {
     fn name(&mut self, at: At<'t>, name: &'t QualifiedIdentifier) -> Option<TermId> {
         let word = name.0.symbol.as_str();
         if !name.0.indices.is_empty() {
-            self.fault(
-                at,
-                "refused-term",
-                format!("`(_ {word} …)` is outside the fragment"),
-            )
-            .push_hint("testers are applied: `((_ is constructor) term)`");
+            self.fault(at, "refused-term", format!("`(_ {word} …)` is outside the fragment"))
+                .push_hint("testers are applied: `((_ is constructor) term)`");
             return None;
         }
         if let Some(value) = self.local(at.scope, word) {
@@ -363,11 +314,7 @@ impl<'t> Converter<'t> {
             Some(Meaning::Broken) => None,
             Some(Meaning::Function(function)) => {
                 let count = function.params.len();
-                self.fault(
-                    at,
-                    "arity",
-                    format!("`{word}` takes {count} arguments, not 0"),
-                );
+                self.fault(at, "arity", format!("`{word}` takes {count} arguments, not 0"));
                 None
             }
             None => {
@@ -378,16 +325,9 @@ impl<'t> Converter<'t> {
     }
 
     fn unknown(&mut self, at: At<'t>, word: &str) {
-        if let Some(digits) = word
-            .strip_prefix('-')
-            .filter(|rest| read_number(rest).is_some())
-        {
-            self.fault(
-                at,
-                "unknown-name",
-                format!("`{word}` is a name, not a number"),
-            )
-            .push_hint(format!("write `(- {digits})`"));
+        if let Some(digits) = word.strip_prefix('-').filter(|rest| read_number(rest).is_some()) {
+            self.fault(at, "unknown-name", format!("`{word}` is a name, not a number"))
+                .push_hint(format!("write `(- {digits})`"));
             return;
         }
         let symbols = self.symbols;
@@ -398,10 +338,7 @@ impl<'t> Converter<'t> {
 
     pub(super) fn span(&self, term: &Term, base: usize) -> Span {
         let range = term.meta_data();
-        Span::new(
-            self.source,
-            base + range.start.char_num..base + range.end.char_num,
-        )
+        Span::new(self.source, base + range.start.char_num..base + range.end.char_num)
     }
 
     fn fault(&mut self, at: At<'t>, code: &'static str, message: impl Into<String>) -> Pushed<'_> {
@@ -424,12 +361,8 @@ impl<'t> Converter<'t> {
         let spans: Vec<Span> = args.iter().map(|arg| self.span(arg, at.base)).collect();
         let whole = self.span(at.term, at.base);
         let mut faults = Vec::new();
-        let mut context = super::operators::Context {
-            terms: self.terms,
-            faults: &mut faults,
-            whole,
-            spans,
-        };
+        let mut context =
+            super::operators::Context { terms: self.terms, faults: &mut faults, whole, spans };
         let value = context.apply(operator, values, self.symbols);
         if self.trial {
             faults.retain(|fault| !matches!(fault.code, "non-linear" | "division"));
@@ -452,26 +385,19 @@ impl Pushed<'_> {
 
 /// A suggestion, or else what to do.
 pub(super) fn did_you_mean(near: Option<String>, otherwise: &str) -> String {
-    near.map_or_else(
-        || otherwise.to_owned(),
-        |name| format!("did you mean `{name}`?"),
-    )
+    near.map_or_else(|| otherwise.to_owned(), |name| format!("did you mean `{name}`?"))
 }
 
 fn refused(term: &alg::Term<Str, yaspar_ir::untyped::Sort, Term>) -> (&'static str, &'static str) {
     match term {
-        alg::Term::Exists(..) | alg::Term::Forall(..) => (
-            "quantifiers are",
-            "write the cases out; a policy here is quantifier-free",
-        ),
+        alg::Term::Exists(..) | alg::Term::Forall(..) => {
+            ("quantifiers are", "write the cases out; a policy here is quantifier-free")
+        }
         alg::Term::Matching(..) => ("`match` is", "use `ite` and `(= x constructor)`"),
         alg::Term::Annotated(..) => (
             "an annotation inside a term is",
             "attributes belong on the whole assertion: `(assert (! term :named …))`",
         ),
-        _ => (
-            "this term is",
-            "write it with the operators of the fragment",
-        ),
+        _ => ("this term is", "write it with the operators of the fragment"),
     }
 }

@@ -46,10 +46,7 @@ impl Reader {
     /// Remembers a name whose declaration has a fault, so that its uses are no faults of their own.
     pub(super) fn broken(&mut self, name: &Str, base: usize) {
         let span = self.place(base, name);
-        self.symbols
-            .terms
-            .entry(name.to_string())
-            .or_insert((Meaning::Broken, span));
+        self.symbols.terms.entry(name.to_string()).or_insert((Meaning::Broken, span));
     }
 
     fn bind(&mut self, name: &str, meaning: Meaning, span: Span) {
@@ -74,16 +71,11 @@ impl Reader {
         let known = self.symbols.sorts.keys().map(String::as_str).chain(fixed);
         let near = nearest(word, known).map(str::to_owned);
         let fault = if is_reserved(word) && !fixed.contains(&word) {
-            Diagnostic::error(
-                "refused-sort",
-                format!("sort `{word}` is outside the fragment"),
-            )
-            .hint("sorts are Bool, Int, Real and enumerations (`declare-datatypes`)")
+            Diagnostic::error("refused-sort", format!("sort `{word}` is outside the fragment"))
+                .hint("sorts are Bool, Int, Real and enumerations (`declare-datatypes`)")
         } else {
-            Diagnostic::error("unknown-sort", format!("unknown sort `{word}`")).hint(did_you_mean(
-                near,
-                "declare it above with `declare-datatypes`",
-            ))
+            Diagnostic::error("unknown-sort", format!("unknown sort `{word}`"))
+                .hint(did_you_mean(near, "declare it above with `declare-datatypes`"))
         };
         self.faults.push(fault.at(span, ""));
         None
@@ -126,9 +118,7 @@ impl Reader {
         let id = self.policy.terms.declare_enumeration(name.as_str(), words);
         self.enumerations.push((id, span.clone()));
         if good {
-            self.symbols
-                .sorts
-                .insert(name.to_string(), (Sort::Enum(id), span));
+            self.symbols.sorts.insert(name.to_string(), (Sort::Enum(id), span));
         }
         for (at, (word, place)) in (0_u32..).zip(values) {
             self.bind(&word, Meaning::Constructor(id, at), place);
@@ -147,12 +137,7 @@ impl Reader {
         let local = name.to_string();
         self.policy.names.insert(local.clone(), term);
         self.bind(name.as_str(), Meaning::Constant(id), span.clone());
-        self.policy.declared.push(Declared {
-            member: 0,
-            local,
-            askable: false,
-            span,
-        });
+        self.policy.declared.push(Declared { member: 0, local, askable: false, span });
     }
 
     pub(super) fn definition(&mut self, name: &Str, sort: &RawSort, term: &Raw, base: usize) {
@@ -193,11 +178,7 @@ impl Reader {
         let (Some(out), true) = (out, good) else {
             return self.broken(name, base);
         };
-        let made = Function {
-            params,
-            body: function.body.clone(),
-            base,
-        };
+        let made = Function { params, body: function.body.clone(), base };
         // Try it once on parameters that stand for themselves, in an arena that is thrown away: so a
         // fault of the body is reported here and once, not at every use.
         let mut arena = self.policy.terms.clone();
@@ -216,10 +197,7 @@ impl Reader {
             let found = arena.sort_name(arena.sort(body));
             let message = format!("`{}` is said to be {}", name.as_str(), arena.sort_name(out));
             let fault = Diagnostic::error("sort-mismatch", message)
-                .at(
-                    self.place(base, &function.body),
-                    format!("but this is {found}"),
-                )
+                .at(self.place(base, &function.body), format!("but this is {found}"))
                 .hint("change the sort or the term");
             self.faults.push(fault);
         }
@@ -232,8 +210,8 @@ impl Reader {
     /// Converts a term of the command at `base`.
     pub(super) fn convert(&mut self, term: &Raw, base: usize) -> Option<TermId> {
         let terms = &mut self.policy.terms;
-        let value = Converter::new(&self.source, &self.symbols, terms, &mut self.faults)
-            .term(term, base)?;
+        let value =
+            Converter::new(&self.source, &self.symbols, terms, &mut self.faults).term(term, base)?;
         if self.depth(value) <= DEPTH {
             return Some(value);
         }
@@ -250,15 +228,10 @@ impl Reader {
         for index in self.depths.len()..self.policy.terms.len() {
             let id = TermId(u32::try_from(index).unwrap_or(u32::MAX));
             let args = self.policy.terms.args(id);
-            let below = args
-                .iter()
-                .filter_map(|arg| self.depths.get(arg.index()))
-                .max();
+            let below = args.iter().filter_map(|arg| self.depths.get(arg.index())).max();
             self.depths.push(below.map_or(1, |deepest| deepest + 1));
         }
-        self.depths
-            .get(term.index())
-            .map_or(0, |depth| *depth as usize)
+        self.depths.get(term.index()).map_or(0, |depth| *depth as usize)
     }
 
     pub(super) fn has_sort(&mut self, term: TermId, sort: Sort, raw: &Raw, base: usize) -> bool {
@@ -330,9 +303,7 @@ impl Reader {
             let home = span(place + lead, policy.trim().len());
             let offset = place + policy.len() + 1;
             let names = words(names).map(|(word, at)| (word, span(offset + at, word.len())));
-            let names: Vec<_> = names
-                .map(|(word, place)| (word.to_owned(), place))
-                .collect();
+            let names: Vec<_> = names.map(|(word, place)| (word.to_owned(), place)).collect();
             let earlier = self.imports.iter().flat_map(|import| &import.names);
             let earlier: Vec<(String, Span)> = earlier.chain(&names).cloned().collect();
             for (index, (name, place)) in names.iter().enumerate() {
@@ -354,11 +325,7 @@ impl Reader {
                     .hint("list the names after the colon, or remove the policy");
                 faults.push(fault);
             }
-            self.imports.push(Import {
-                policy: policy.trim().to_owned(),
-                names,
-                span: home,
-            });
+            self.imports.push(Import { policy: policy.trim().to_owned(), names, span: home });
         }
         self.faults.append(&mut faults);
     }
@@ -367,15 +334,12 @@ impl Reader {
 /// The words of a text with their offsets.
 pub(super) fn words(text: &str) -> impl Iterator<Item = (&str, usize)> {
     let start = text.as_ptr() as usize;
-    text.split_whitespace()
-        .map(move |word| (word, word.as_ptr() as usize - start))
+    text.split_whitespace().map(move |word| (word, word.as_ptr() as usize - start))
 }
 
 /// Letters, digits, `_` and `-`, no digit or `-` first: what rows, TOML keys and command lines take too.
 fn is_plain(name: &str) -> bool {
     let first = name.bytes().next().unwrap_or(b'0');
     (first.is_ascii_alphabetic() || first == b'_')
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }

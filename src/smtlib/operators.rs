@@ -61,9 +61,7 @@ pub(super) fn operator(name: &Identifier) -> Option<Operator<'_>> {
 
 /// Names with a fixed meaning, which a policy cannot declare.
 pub(super) fn is_reserved(word: &str) -> bool {
-    let core = [
-        "and", "or", "not", "xor", "=>", "=", "distinct", "ite", "is", "true", "false",
-    ];
+    let core = ["and", "or", "not", "xor", "=>", "=", "distinct", "ite", "is", "true", "false"];
     let sorts = ["Bool", "Int", "Real", "String", "Array", "BitVec", "RegLan"];
     let numbers = ["<=", "<", ">=", ">", "+", "-", "*", "/", "to_real"];
     core.contains(&word)
@@ -78,16 +76,10 @@ pub(super) fn refusal(word: &str, indexed: bool) -> Option<&'static str> {
         "div" => "declare the quotient `q` and say `(and (<= (* 5 q) x) (< x (* 5 (+ q 1))))`",
         "mod" => "declare quotient and rest: `(and (= x (+ (* 5 q) r)) (<= 0 r) (< r 5))`",
         "abs" => "write `(ite (>= x 0) x (- x))`",
-        "to_int" => {
-            "declare the Int `n` and say `(and (<= (to_real n) x) (< x (+ (to_real n) 1.0)))`"
-        }
+        "to_int" => "declare the Int `n` and say `(and (<= (to_real n) x) (< x (+ (to_real n) 1.0)))`",
         "is_int" => "declare an Int and use `to_real` where a Real is needed",
         "select" | "store" | "const" => "declare one constant for each entry of the array",
-        _ if indexed
-            || ["str.", "re.", "bv", "seq.", "fp."]
-                .iter()
-                .any(|p| word.starts_with(p)) =>
-        {
+        _ if indexed || ["str.", "re.", "bv", "seq.", "fp."].iter().any(|p| word.starts_with(p)) => {
             "use an enumeration (`declare-datatypes`) or an Int"
         }
         _ => return None,
@@ -179,8 +171,7 @@ impl Context<'_> {
             return Some(());
         }
         let message = format!("`{word}` takes {count} argument(s), not {}", args.len());
-        self.faults
-            .push(Diagnostic::error("arity", message).at(self.whole.clone(), ""));
+        self.faults.push(Diagnostic::error("arity", message).at(self.whole.clone(), ""));
         None
     }
 
@@ -225,24 +216,17 @@ impl Context<'_> {
     fn same(&mut self, word: &str, args: &[TermId]) -> Option<()> {
         let first = args.first().copied()?;
         let sort = self.terms.sort(first);
-        let wrong = args
-            .iter()
-            .enumerate()
-            .find(|(_, arg)| self.terms.sort(**arg) != sort);
-        let Some((index, arg)) = wrong else {
-            return Some(());
-        };
+        let wrong =
+            args.iter().enumerate().find(|(_, arg)| self.terms.sort(**arg) != sort);
+        let Some((index, arg)) = wrong else { return Some(()) };
         let fault = if self.terms.sort(*arg).is_numeric() && sort.is_numeric() {
             self.mixed(word, index, *arg, Some(first))
         } else {
             let (a, b) = (self.sort_of(first), self.sort_of(*arg));
-            Diagnostic::error(
-                "sort-mismatch",
-                format!("{a} and {b} cannot be compared or mixed"),
-            )
-            .at(self.span(index), format!("this is {b}"))
-            .at(self.span(0), format!("this is {a}"))
-            .hint("both sides need one sort")
+            Diagnostic::error("sort-mismatch", format!("{a} and {b} cannot be compared or mixed"))
+                .at(self.span(index), format!("this is {b}"))
+                .at(self.span(0), format!("this is {a}"))
+                .hint("both sides need one sort")
         };
         self.faults.push(fault);
         None
@@ -261,16 +245,9 @@ impl Context<'_> {
             (_, Some(first)) => (first, 0),
         };
         let text = self.span(int.1);
-        let text = text
-            .source
-            .text()
-            .get(text.range.clone())
-            .unwrap_or("n")
-            .to_owned();
+        let text = text.source.text().get(text.range.clone()).unwrap_or("n").to_owned();
         if matches!(self.terms.get(int.0), Term::Number(_, Sort::Int)) && !text.contains('(') {
-            fault.hint(format!(
-                "write `{text}.0`: nothing turns an Int into a Real by itself"
-            ))
+            fault.hint(format!("write `{text}.0`: nothing turns an Int into a Real by itself"))
         } else if self.terms.sort(int.0) == Sort::Int {
             fault.hint("wrap the Int: `(to_real n)`")
         } else {
@@ -297,17 +274,16 @@ impl Context<'_> {
                 .try_fold(*first, |sum, arg| self.built(|terms| terms.xor(sum, *arg))),
             _ => {
                 let (last, before) = args.split_last()?;
-                before.iter().rev().try_fold(*last, |sum, arg| {
-                    self.built(|terms| terms.implies(*arg, sum))
-                })
+                before
+                    .iter()
+                    .rev()
+                    .try_fold(*last, |sum, arg| self.built(|terms| terms.implies(*arg, sum)))
             }
         }
     }
 
     fn choice(&mut self, args: &[TermId]) -> Option<TermId> {
-        let [condition, then, otherwise] = args else {
-            return None;
-        };
+        let [condition, then, otherwise] = args else { return None };
         let (condition, then, otherwise) = (*condition, *then, *otherwise);
         let tested = self.expect("ite", &[condition], Sort::Bool);
         // The branches are the second and third argument: shift the places along with them.
@@ -381,9 +357,9 @@ impl Context<'_> {
                 }
                 self.built(|terms| terms.sum(&parts))
             }
-            _ => rest.iter().try_fold(*first, |product, arg| {
-                self.built(|terms| terms.product(product, *arg))
-            }),
+            _ => rest
+                .iter()
+                .try_fold(*first, |product, arg| self.built(|terms| terms.product(product, *arg))),
         }
     }
 
@@ -407,26 +383,25 @@ impl Context<'_> {
         })
     }
 
-    fn tester(&mut self, constructor: &str, args: &[TermId], symbols: &Symbols) -> Option<TermId> {
+    fn tester(
+        &mut self,
+        constructor: &str,
+        args: &[TermId],
+        symbols: &Symbols,
+    ) -> Option<TermId> {
         self.count("is", args, 1)?;
         let arg = args.first().copied()?;
         let Some((Meaning::Constructor(id, at), _)) = symbols.terms.get(constructor) else {
-            let names = symbols
-                .terms
-                .iter()
-                .filter_map(|(name, (meaning, _))| match meaning {
-                    Meaning::Constructor(..) => Some(name.as_str()),
-                    _ => None,
-                });
+            let names = symbols.terms.iter().filter_map(|(name, (meaning, _))| match meaning {
+                Meaning::Constructor(..) => Some(name.as_str()),
+                _ => None,
+            });
             let near = nearest(constructor, names).map(str::to_owned);
             let message = format!("unknown constructor `{constructor}`");
             self.faults.push(
                 Diagnostic::error("unknown-name", message)
                     .at(self.whole.clone(), "")
-                    .hint(did_you_mean(
-                        near,
-                        "testers take a constructor of an enumeration",
-                    )),
+                    .hint(did_you_mean(near, "testers take a constructor of an enumeration")),
             );
             return None;
         };

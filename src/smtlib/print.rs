@@ -15,15 +15,8 @@ const TREE: u64 = 2_000;
 pub fn symbol(name: &str) -> String {
     let simple = |byte: u8| byte.is_ascii_alphanumeric() || b"~!@$%^&*_-+=<>.?/".contains(&byte);
     let plain = name.bytes().all(simple)
-        && name
-            .bytes()
-            .next()
-            .is_some_and(|first| !first.is_ascii_digit());
-    if plain {
-        name.to_owned()
-    } else {
-        format!("|{name}|")
-    }
+        && name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
+    if plain { name.to_owned() } else { format!("|{name}|") }
 }
 
 /// A sort as SMT-LIB text.
@@ -141,11 +134,8 @@ pub fn print_policy(policy: &Policy) -> String {
     let terms = &policy.terms;
     let mut text = "(set-logic ALL)\n".to_owned();
     for (_, enumeration) in terms.enumerations() {
-        let values: Vec<String> = enumeration
-            .constructors
-            .iter()
-            .map(|name| format!("({})", symbol(name)))
-            .collect();
+        let values: Vec<String> =
+            enumeration.constructors.iter().map(|name| format!("({})", symbol(name))).collect();
         let (name, values) = (symbol(&enumeration.name), values.join(" "));
         let _ = writeln!(text, "(declare-datatypes (({name} 0)) (({values})))");
     }
@@ -160,11 +150,8 @@ pub fn print_policy(policy: &Policy) -> String {
             let _ = write!(text, " :section {}", string(&policy.spell_section(section)));
         }
         if !clause.cites.is_empty() {
-            let labels: Vec<String> = clause
-                .cites
-                .iter()
-                .map(|section| policy.spell_section(section))
-                .collect();
+            let labels: Vec<String> =
+                clause.cites.iter().map(|section| policy.spell_section(section)).collect();
             let _ = write!(text, " :cites {}", string(&labels.join("; ")));
         }
         if clause.kind == ClauseKind::Range {

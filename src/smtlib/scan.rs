@@ -40,13 +40,7 @@ pub(super) fn ascii(source: &Source, faults: &mut Vec<Diagnostic>) -> String {
         start += line.len();
     }
     text.chars()
-        .map(|c| {
-            if c.is_ascii() {
-                c.to_string()
-            } else {
-                "?".repeat(c.len_utf8())
-            }
-        })
+        .map(|c| if c.is_ascii() { c.to_string() } else { "?".repeat(c.len_utf8()) })
         .collect()
 }
 
@@ -76,17 +70,12 @@ enum Lexeme {
 fn lexeme(bytes: &[u8], at: usize) -> (Lexeme, usize) {
     let find = |from: usize, stop: &dyn Fn(u8) -> bool| {
         let rest = bytes.get(from..).unwrap_or(&[]);
-        rest.iter()
-            .position(|byte| stop(*byte))
-            .map(|offset| from + offset)
+        rest.iter().position(|byte| stop(*byte)).map(|offset| from + offset)
     };
     match bytes.get(at).copied().unwrap_or(b' ') {
         b'(' => (Lexeme::Open, at + 1),
         b')' => (Lexeme::Close, at + 1),
-        b';' => (
-            Lexeme::Blank,
-            find(at, &|b| b == b'\n').unwrap_or(bytes.len()),
-        ),
+        b';' => (Lexeme::Blank, find(at, &|b| b == b'\n').unwrap_or(bytes.len())),
         b'|' => match find(at + 1, &|b| b == b'|') {
             Some(end) => (Lexeme::Word, end + 1),
             None => (Lexeme::Endless("quoted symbol"), bytes.len()),
@@ -111,7 +100,11 @@ fn lexeme(bytes: &[u8], at: usize) -> (Lexeme, usize) {
 }
 
 /// The commands of a text, with faults for what is between or around them.
-pub(super) fn commands(source: &Source, text: &str, faults: &mut Vec<Diagnostic>) -> Vec<Piece> {
+pub(super) fn commands(
+    source: &Source,
+    text: &str,
+    faults: &mut Vec<Diagnostic>,
+) -> Vec<Piece> {
     let mut strict = Vec::new();
     let pieces = scan(source, text, false, &mut strict);
     let unclosed = strict.iter().any(|fault| fault.code == "unclosed");
@@ -142,19 +135,9 @@ fn scan(source: &Source, text: &str, resync: bool, faults: &mut Vec<Diagnostic>)
             (Lexeme::Blank, _) | (Lexeme::Word, Some(_)) => {}
             (Lexeme::Open, Some(command)) if resync && new_line => {
                 faults.push(unclosed(source, command.start));
-                open = Some(Open {
-                    start: at,
-                    depth: 1,
-                    too_deep: None,
-                });
+                open = Some(Open { start: at, depth: 1, too_deep: None });
             }
-            (Lexeme::Open, None) => {
-                open = Some(Open {
-                    start: at,
-                    depth: 1,
-                    too_deep: None,
-                })
-            }
+            (Lexeme::Open, None) => open = Some(Open { start: at, depth: 1, too_deep: None }),
             (Lexeme::Open, Some(command)) => {
                 command.depth += 1;
                 if command.depth > DEPTH && command.too_deep.is_none() {
@@ -178,10 +161,7 @@ fn scan(source: &Source, text: &str, resync: bool, faults: &mut Vec<Diagnostic>)
             ),
             (Lexeme::Word, None) => faults.push(
                 Diagnostic::error("syntax", "a command starts with `(`")
-                    .at(
-                        Span::new(source, at..end),
-                        "this stands outside of every command",
-                    )
+                    .at(Span::new(source, at..end), "this stands outside of every command")
                     .hint("start comments with `;`"),
             ),
             (Lexeme::Endless(what), _) => {
@@ -207,19 +187,11 @@ fn piece(bytes: &[u8], range: Range<usize>) -> Piece {
         let (found, end) = lexeme(bytes, at);
         match found {
             Lexeme::Blank => at = end,
-            Lexeme::Word => {
-                return Piece {
-                    range,
-                    head: at..end,
-                };
-            }
+            Lexeme::Word => return Piece { range, head: at..end },
             _ => break,
         }
     }
-    Piece {
-        head: range.start..range.start + 1,
-        range,
-    }
+    Piece { head: range.start..range.start + 1, range }
 }
 
 fn unclosed(source: &Source, start: usize) -> Diagnostic {
@@ -229,15 +201,9 @@ fn unclosed(source: &Source, start: usize) -> Diagnostic {
 }
 
 fn too_deep(source: &Source, place: usize) -> Diagnostic {
-    Diagnostic::error(
-        "too-deep",
-        format!("nested more than {DEPTH} parentheses deep"),
-    )
-    .at(
-        Span::new(source, place..place + 1),
-        format!("level {}", DEPTH + 1),
-    )
-    .hint("name inner parts with `define-const` and use the names")
+    Diagnostic::error("too-deep", format!("nested more than {DEPTH} parentheses deep"))
+        .at(Span::new(source, place..place + 1), format!("level {}", DEPTH + 1))
+        .hint("name inner parts with `define-const` and use the names")
 }
 
 #[cfg(test)]
@@ -249,10 +215,7 @@ mod tests {
         let mut faults = Vec::new();
         let clean = ascii(&source, &mut faults);
         let pieces = commands(&source, &clean, &mut faults);
-        let found: Vec<&str> = pieces
-            .iter()
-            .map(|piece| &text[piece.head.clone()])
-            .collect();
+        let found: Vec<&str> = pieces.iter().map(|piece| &text[piece.head.clone()]).collect();
         assert_eq!(found, heads, "{text}");
         let found: Vec<&str> = faults.iter().map(|fault| fault.code).collect();
         assert_eq!(found, codes, "{text}");

@@ -82,11 +82,7 @@ type Derived = BTreeMap<String, String>;
 /// Reads the file; what has a fault is left out.
 pub(super) fn read(source: &Source, file: &PolicyFile) -> (Vec<Words>, Derived, Vec<Diagnostic>) {
     let (raw, faults) = tables::read::<RawVocabulary>(source);
-    let mut reader = Reader {
-        source,
-        file,
-        faults,
-    };
+    let mut reader = Reader { source, file, faults };
     let Some(raw) = raw else {
         return (Vec::new(), Derived::new(), reader.faults);
     };
@@ -106,9 +102,7 @@ pub(super) fn read(source: &Source, file: &PolicyFile) -> (Vec<Words>, Derived, 
             derived.insert(name.get_ref().clone(), words.name.get_ref().clone());
         }
     }
-    reader
-        .faults
-        .sort_by_key(|fault| fault.places.first().map(|(span, _)| span.range.start));
+    reader.faults.sort_by_key(|fault| fault.places.first().map(|(span, _)| span.range.start));
     (words, derived, reader.faults)
 }
 
@@ -124,11 +118,7 @@ impl Reader<'_> {
     }
 
     fn error(&mut self, code: &'static str, message: String, span: &Span, hint: impl Into<String>) {
-        self.faults.push(
-            Diagnostic::error(code, message)
-                .at(span.clone(), "")
-                .hint(hint),
-        );
+        self.faults.push(Diagnostic::error(code, message).at(span.clone(), "").hint(hint));
     }
 
     /// The policy that a name is imported from.
@@ -149,12 +139,7 @@ impl Reader<'_> {
         let constant = self.file.policy.constant(name);
         if constant.is_none() {
             let hint = self.suggestion(name);
-            self.error(
-                "unknown-constant",
-                format!("no constant `{name}`"),
-                span,
-                hint,
-            );
+            self.error("unknown-constant", format!("no constant `{name}`"), span, hint);
         }
         constant
     }
@@ -163,12 +148,7 @@ impl Reader<'_> {
         let known = self.file.policy.names.contains_key(name);
         if !known {
             let hint = self.suggestion(name);
-            self.error(
-                "unknown-constant",
-                format!("no constant `{name}`"),
-                span,
-                hint,
-            );
+            self.error("unknown-constant", format!("no constant `{name}`"), span, hint);
         }
         known
     }
@@ -204,25 +184,12 @@ impl Reader<'_> {
             ask: raw.ask,
             subject: raw.subject.clone(),
             name: raw.name.clone().unwrap_or(name),
-            phrases: if is_empty(&phrases) {
-                Phrases::None
-            } else {
-                phrases
-            },
+            phrases: if is_empty(&phrases) { Phrases::None } else { phrases },
             unit: raw.unit.as_ref().and_then(|unit| self.unit(unit)),
-            bounds: raw
-                .bounds
-                .as_ref()
-                .and_then(|bounds| self.bounds(bounds, sort)),
-            typical: raw
-                .typical
-                .as_ref()
-                .map_or_else(Vec::new, |list| self.numbers(list, sort)),
+            bounds: raw.bounds.as_ref().and_then(|bounds| self.bounds(bounds, sort)),
+            typical: raw.typical.as_ref().map_or_else(Vec::new, |list| self.numbers(list, sort)),
             step: raw.step.as_ref().and_then(|step| self.step(step, sort)),
-            presumed: raw
-                .presumed
-                .as_ref()
-                .and_then(|value| self.presumed(value, sort)),
+            presumed: raw.presumed.as_ref().and_then(|value| self.presumed(value, sort)),
             span,
         };
         self.typical_in_bounds(&words, raw);
@@ -239,11 +206,7 @@ impl Reader<'_> {
             ("true", place(&raw.yes), sort == Sort::Bool),
             ("false", place(&raw.no), sort == Sort::Bool),
             ("say", place(&raw.say), number),
-            (
-                "values",
-                raw.values.as_ref().map(Spanned::span),
-                matches!(sort, Sort::Enum(_)),
-            ),
+            ("values", raw.values.as_ref().map(Spanned::span), matches!(sort, Sort::Enum(_))),
             ("unit", raw.unit.as_ref().map(Spanned::span), number),
             ("bounds", list(&raw.bounds), number),
             ("typical", list(&raw.typical), number),
@@ -302,10 +265,7 @@ impl Reader<'_> {
                     hint,
                 );
             }
-            phrases.push(Phrase {
-                text: phrase.get_ref().clone(),
-                span,
-            });
+            phrases.push(Phrase { text: phrase.get_ref().clone(), span });
         }
         phrases
     }
@@ -319,12 +279,7 @@ impl Reader<'_> {
         } else {
             return;
         };
-        self.error(
-            "bad-template",
-            message.to_owned(),
-            span,
-            "write one plain sentence",
-        );
+        self.error("bad-template", message.to_owned(), span, "write one plain sentence");
     }
 
     fn templates(&mut self, say: &[Phrase], raw: &RawFact) {
@@ -342,27 +297,15 @@ impl Reader<'_> {
             let digit = |c: char| c.is_ascii_digit();
             let beside = before.ends_with(|c| digit(c) || "-,.".contains(c))
                 || after.starts_with(digit)
-                || after
-                    .strip_prefix([',', '.'])
-                    .is_some_and(|rest| rest.starts_with(digit));
+                || after.strip_prefix([',', '.']).is_some_and(|rest| rest.starts_with(digit));
             if beside {
                 let message = "a digit or sign beside `{value}`".to_owned();
-                self.error(
-                    "bad-template",
-                    message,
-                    span,
-                    "put a word or a space between",
-                );
+                self.error("bad-template", message, span, "put a word or a space between");
             }
             let rest = format!("{before}{after}").replace(UNIT, "");
             if rest.contains(['{', '}']) {
                 let message = "an unknown placeholder".to_owned();
-                self.error(
-                    "bad-template",
-                    message,
-                    span,
-                    "there are `{value}` and `{unit}`",
-                );
+                self.error("bad-template", message, span, "there are `{value}` and `{unit}`");
             }
             if text.contains(UNIT) && raw.unit.is_none() {
                 let message = "`{unit}` without a unit".to_owned();
@@ -373,12 +316,7 @@ impl Reader<'_> {
         if let (Some(unit), true) = (&raw.unit, unused) {
             let span = self.span(unit.span());
             let message = "the unit is in no sentence".to_owned();
-            self.error(
-                "bad-template",
-                message,
-                &span,
-                "write `{unit}` in `say`, or remove it",
-            );
+            self.error("bad-template", message, &span, "write `{unit}` in `say`, or remove it");
         }
     }
 
@@ -408,10 +346,7 @@ impl Reader<'_> {
             }
         }
         let lists = constructors.iter().map(|constructor| {
-            let raw = values
-                .get_ref()
-                .iter()
-                .find(|(key, _)| key.get_ref() == constructor);
+            let raw = values.get_ref().iter().find(|(key, _)| key.get_ref() == constructor);
             self.phrases(name, constructor, raw.map(|(_, list)| list), true, place)
         });
         Phrases::Enum(lists.collect())
@@ -428,12 +363,7 @@ impl Reader<'_> {
         }
         if text.contains(['{', '}']) || many.contains('|') {
             let message = "a unit is one word, or two: singular and plural".to_owned();
-            self.error(
-                "bad-template",
-                message,
-                &span,
-                "write `unit = \"year|years\"`",
-            );
+            self.error("bad-template", message, &span, "write `unit = \"year|years\"`");
         }
         (self.faults.len() == before).then(|| (one.to_owned(), many.to_owned()))
     }
@@ -450,32 +380,19 @@ impl Reader<'_> {
             Some(number) if fits(&Value::Number(number.clone()), sort) => Some(number),
             Some(_) => {
                 let message = format!("`{text}` is not whole");
-                self.error(
-                    "wrong-sort",
-                    message,
-                    &span,
-                    "the fact is an Int: write whole numbers",
-                );
+                self.error("wrong-sort", message, &span, "the fact is an Int: write whole numbers");
                 None
             }
             None => {
                 let message = format!("`{text}` is not a number");
-                self.error(
-                    "wrong-sort",
-                    message,
-                    &span,
-                    "write digits, such as `12` or `0.5`",
-                );
+                self.error("wrong-sort", message, &span, "write digits, such as `12` or `0.5`");
                 None
             }
         }
     }
 
     fn numbers(&mut self, raw: &Spanned<Vec<Spanned<Literal>>>, sort: Sort) -> Vec<Number> {
-        raw.get_ref()
-            .iter()
-            .filter_map(|one| self.number(one, sort))
-            .collect()
+        raw.get_ref().iter().filter_map(|one| self.number(one, sort)).collect()
     }
 
     fn bounds(
@@ -495,12 +412,7 @@ impl Reader<'_> {
         };
         if low > high {
             let message = format!("the lower bound {low} is above the upper bound {high}");
-            self.error(
-                "bad-bounds",
-                message,
-                &span,
-                format!("write `bounds = [{high}, {low}]`"),
-            );
+            self.error("bad-bounds", message, &span, format!("write `bounds = [{high}, {low}]`"));
             return None;
         }
         Some((low.clone(), high.clone()))
@@ -517,12 +429,7 @@ impl Reader<'_> {
             if number < low || number > high {
                 let span = self.span(place.span());
                 let message = format!("typical value {number} is outside the bounds");
-                self.error(
-                    "bad-bounds",
-                    message,
-                    &span,
-                    format!("stay within {low} and {high}"),
-                );
+                self.error("bad-bounds", message, &span, format!("stay within {low} and {high}"));
             }
         }
     }

@@ -72,12 +72,7 @@ pub(super) fn sentence(words: &Words, value: &Value, choice: usize) -> Option<St
     match value {
         Value::Number(number) => {
             let digits = number_text(number)?;
-            Some(
-                phrase
-                    .text
-                    .replace(UNIT, unit(words, number))
-                    .replace(VALUE, &digits),
-            )
+            Some(phrase.text.replace(UNIT, unit(words, number)).replace(VALUE, &digits))
         }
         Value::Bool(_) | Value::Enum(..) => Some(phrase.text.clone()),
     }
@@ -131,10 +126,7 @@ impl Hearing {
                 if let Some(first) = places.insert(phrase.text.clone(), phrase) {
                     faults.push(shared(phrase, first));
                 }
-                hearing
-                    .exact
-                    .entry(phrase.text.clone())
-                    .or_insert((words.constant, value));
+                hearing.exact.entry(phrase.text.clone()).or_insert((words.constant, value));
             }
             let Phrases::Number(say) = &words.phrases else {
                 continue;
@@ -143,30 +135,16 @@ impl Hearing {
                 if let Some(first) = places.insert(phrase.text.clone(), phrase) {
                     faults.push(shared(phrase, first));
                 }
-                let forms = words
-                    .unit
-                    .iter()
-                    .flat_map(|(one, many)| [one.as_str(), many]);
-                let forms: Vec<&str> = if phrase.text.contains(UNIT) {
-                    forms.collect()
-                } else {
-                    vec![""]
-                };
+                let forms = words.unit.iter().flat_map(|(one, many)| [one.as_str(), many]);
+                let forms: Vec<&str> =
+                    if phrase.text.contains(UNIT) { forms.collect() } else { vec![""] };
                 for form in forms {
                     let text = phrase.text.replace(UNIT, form);
                     let Some((before, after)) = text.split_once(VALUE) else {
                         continue;
                     };
-                    let pattern = Pattern {
-                        after: after.to_owned(),
-                        words: index,
-                        choice,
-                    };
-                    hearing
-                        .numeric
-                        .entry(before.to_owned())
-                        .or_default()
-                        .push(pattern);
+                    let pattern = Pattern { after: after.to_owned(), words: index, choice };
+                    hearing.numeric.entry(before.to_owned()).or_default().push(pattern);
                 }
             }
         }
@@ -179,18 +157,15 @@ impl Hearing {
     /// Sentences that are heard as another fact once a number is put in. Numbers that occur in the
     /// phrasings themselves are what such an overlap needs, so those are tried.
     fn overlaps(&self, all: &[Words]) -> Vec<Diagnostic> {
-        let mut numbers: Vec<Number> = [0, 1, 2, 1_250]
-            .map(|n: i64| Number::from_integer(n.into()))
-            .to_vec();
+        let mut numbers: Vec<Number> =
+            [0, 1, 2, 1_250].map(|n: i64| Number::from_integer(n.into())).to_vec();
         for words in all {
             let phrases: Vec<&Phrase> = match &words.phrases {
                 Phrases::Number(say) => say.iter().collect(),
                 _ => fixed(words).into_iter().map(|(_, phrase)| phrase).collect(),
             };
             for phrase in phrases {
-                let runs = phrase
-                    .text
-                    .split(|c: char| !c.is_ascii_digit() && !",.".contains(c));
+                let runs = phrase.text.split(|c: char| !c.is_ascii_digit() && !",.".contains(c));
                 numbers.extend(runs.filter_map(|run| read_text(run.trim_matches(['.', ',']))));
             }
         }
@@ -205,9 +180,7 @@ impl Hearing {
                 continue;
             };
             for (choice, phrase) in say.iter().enumerate() {
-                let fitting = numbers
-                    .iter()
-                    .filter(|n| words.sort != Sort::Int || n.is_integer());
+                let fitting = numbers.iter().filter(|n| words.sort != Sort::Int || n.is_integer());
                 for number in fitting {
                     let value = Value::Number(number.clone());
                     if self.overlap(all, words, &value, choice, phrase, &mut faults) {
@@ -234,9 +207,8 @@ impl Hearing {
         };
         let Some(text) = text else { return false };
         let heard = self.hear_all(all, &text);
-        let other = heard
-            .iter()
-            .find(|(constant, found, _)| (*constant, found) != (words.constant, value));
+        let other =
+            heard.iter().find(|(constant, found, _)| (*constant, found) != (words.constant, value));
         let Some((_, _, place)) = other else {
             return false;
         };
@@ -254,9 +226,7 @@ impl Hearing {
         if let Some(found) = self.exact.get(text) {
             return Some(found.clone());
         }
-        self.numbers(all, text)
-            .next()
-            .map(|(constant, value, _)| (constant, value))
+        self.numbers(all, text).next().map(|(constant, value, _)| (constant, value))
     }
 
     fn hear_all<'w>(
@@ -264,13 +234,8 @@ impl Hearing {
         all: &'w [Words],
         text: &str,
     ) -> Vec<(ConstId, Value, Option<&'w Phrase>)> {
-        let exact = self
-            .exact
-            .get(text)
-            .map(|(constant, value)| (*constant, value.clone(), None));
-        let numbers = self
-            .numbers(all, text)
-            .map(|(id, value, phrase)| (id, value, Some(phrase)));
+        let exact = self.exact.get(text).map(|(constant, value)| (*constant, value.clone(), None));
+        let numbers = self.numbers(all, text).map(|(id, value, phrase)| (id, value, Some(phrase)));
         exact.into_iter().chain(numbers).collect()
     }
 
@@ -304,15 +269,12 @@ fn fixed(words: &Words) -> Vec<(Value, &Phrase)> {
     match (&words.phrases, words.sort) {
         (Phrases::Bool { yes, no }, _) => {
             let yes = yes.iter().map(|phrase| (Value::Bool(true), phrase));
-            yes.chain(no.iter().map(|phrase| (Value::Bool(false), phrase)))
-                .collect()
+            yes.chain(no.iter().map(|phrase| (Value::Bool(false), phrase))).collect()
         }
         (Phrases::Enum(values), Sort::Enum(id)) => (0_u32..)
             .zip(values)
             .flat_map(|(at, phrases)| {
-                phrases
-                    .iter()
-                    .map(move |phrase| (Value::Enum(id, at), phrase))
+                phrases.iter().map(move |phrase| (Value::Enum(id, at), phrase))
             })
             .collect(),
         _ => Vec::new(),
@@ -349,9 +311,7 @@ mod tests {
         check("-1/8", Some("-0.125"));
         check("12345.0625", Some("12,345.0625"));
         check("1/3", None);
-        for odd in [
-            "1000", "1,00", "01", "+1", "1.", "1.50", ".5", "--1", "-0", "1/2", "",
-        ] {
+        for odd in ["1000", "1,00", "01", "+1", "1.", "1.50", ".5", "--1", "-0", "1/2", ""] {
             assert_eq!(read_text(odd), None, "{odd}");
         }
     }
