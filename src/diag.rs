@@ -169,8 +169,7 @@ impl Diagnostic {
         let names: Vec<String> =
             self.places.iter().map(|(span, _)| span.source.path().display().to_string()).collect();
         for (index, ((span, label), name)) in self.places.iter().zip(&names).enumerate() {
-            let kind =
-                if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             let mut mark = kind.span(span.clipped());
             if !label.is_empty() {
                 mark = mark.label(label);

@@ -1,4 +1,5 @@
 //! deogen turns written policies into benchmark entries whose answers are proved.
+
 pub mod diag;
 pub mod digest;
 pub mod term;
@@ -9,3 +10,12 @@ pub mod tables;
 pub mod vocabulary;
 pub mod manifest;
 pub mod project;
+pub mod eval;
+pub mod linear;
+pub mod slice;
+pub mod solver;
+pub mod diagram;
+pub mod space;
+pub mod theory;
+pub mod classes;
+pub mod tree;

@@ -220,9 +220,10 @@ impl Terms {
 
     /// All constants in declaration order.
     pub fn constants(&self) -> impl Iterator<Item = (ConstId, &Constant)> {
-        self.constants.iter().enumerate().map(|(index, constant)| {
-            (ConstId(u32::try_from(index).unwrap_or(u32::MAX)), constant)
-        })
+        self.constants
+            .iter()
+            .enumerate()
+            .map(|(index, constant)| (ConstId(u32::try_from(index).unwrap_or(u32::MAX)), constant))
     }
 
     /// An enumeration's declaration.

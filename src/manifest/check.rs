@@ -5,7 +5,9 @@ use std::path::{Component, Path, PathBuf};
 
 use toml::Spanned;
 
-use super::raw::{CutWord, RawCut, RawDetermination, RawManifest, RawPolicy, RawRange, RawSampling};
+use super::raw::{
+    CutWord, RawCut, RawDetermination, RawManifest, RawPolicy, RawRange, RawSampling,
+};
 use super::{
     About, Allow, Certify, Cut, Determination, Limits, Manifest, Named, NeiKind, PolicyEntry,
     Range, Representative, Sampling,
@@ -62,7 +64,10 @@ impl Checker<'_> {
         let policies = self.policies(&raw.policies);
         self.cycles(&policies);
         let defaults = self.sampling(&raw.sampling, Sampling::default());
-        self.distinct("determination", raw.determination.iter().map(|d| self.named(&d.id)).collect());
+        self.distinct(
+            "determination",
+            raw.determination.iter().map(|d| self.named(&d.id)).collect(),
+        );
         if raw.determination.is_empty() {
             self.faults.push(
                 Diagnostic::error("no-determinations", "there is nothing to decide")
@@ -108,7 +113,9 @@ impl Checker<'_> {
             };
             let message = match first.name == id.name {
                 true => format!("{what} `{}` is there twice", id.name),
-                false => format!("{what} ids `{}` and `{}` differ in case only", first.name, id.name),
+                false => {
+                    format!("{what} ids `{}` and `{}` differ in case only", first.name, id.name)
+                }
             };
             self.faults.push(
                 Diagnostic::error("duplicate-id", message)
@@ -321,10 +328,13 @@ impl Checker<'_> {
         let first = id.name.split('/').next().unwrap_or("");
         if self.id("determination", &id, 2) && first != policy.name {
             self.faults.push(
-                Diagnostic::error("bad-id", format!("`{}` does not start with its policy", id.name))
-                    .at(id.span.clone(), "")
-                    .at(policy.span.clone(), "its policy")
-                    .hint(format!("write `{}/…`", policy.name)),
+                Diagnostic::error(
+                    "bad-id",
+                    format!("`{}` does not start with its policy", id.name),
+                )
+                .at(id.span.clone(), "")
+                .at(policy.span.clone(), "its policy")
+                .hint(format!("write `{}/…`", policy.name)),
             );
         }
         if !policies.contains_key(&policy.name) {
@@ -377,7 +387,8 @@ impl Checker<'_> {
         }
         if answers.is_empty() {
             let message = "`answers` is empty".to_owned();
-            let hint = "give the wording of each value: `answers = { true = \"yes\", false = \"no\" }`";
+            let hint =
+                "give the wording of each value: `answers = { true = \"yes\", false = \"no\" }`";
             self.error("empty-list", message, id.span.clone(), hint);
         }
         answers

@@ -63,10 +63,13 @@ impl Project {
             }
             let start = Span::new(&member.file.source, 0..1);
             faults.push(
-                Diagnostic::error("unused-import", format!("nothing is imported from `{}`", used.name))
-                    .at(used.span.clone(), "used here")
-                    .at(start, "no `:imports` of it")
-                    .hint("remove it from `uses`, or import what the policy needs"),
+                Diagnostic::error(
+                    "unused-import",
+                    format!("nothing is imported from `{}`", used.name),
+                )
+                .at(used.span.clone(), "used here")
+                .at(start, "no `:imports` of it")
+                .hint("remove it from `uses`, or import what the policy needs"),
             );
         }
     }
@@ -102,10 +105,13 @@ impl Project {
                     });
                     let Some((policy, place)) = first else { continue };
                     faults.push(
-                        Diagnostic::error("shared-name", format!("`{constructor}` has two meanings"))
-                            .at(span.clone(), format!("a value here, in `{other}`"))
-                            .at(place, format!("and here, in `{policy}`"))
-                            .hint("values are unique among a policy and all it uses: rename one"),
+                        Diagnostic::error(
+                            "shared-name",
+                            format!("`{constructor}` has two meanings"),
+                        )
+                        .at(span.clone(), format!("a value here, in `{other}`"))
+                        .at(place, format!("and here, in `{policy}`"))
+                        .hint("values are unique among a policy and all it uses: rename one"),
                     );
                 }
             }
@@ -205,12 +211,14 @@ fn wordless(member: &Member, faults: &mut Vec<Diagnostic>) {
     let mut defined = std::collections::BTreeSet::new();
     for clause in &policy.clauses {
         if let Term::Eq(a, b) = policy.terms.get(clause.term) {
-            defined.extend([*a, *b].map(|side| policy.terms.get(side).clone()).into_iter().filter_map(
-                |side| match side {
-                    Term::Const(id) => Some(id),
-                    _ => None,
-                },
-            ));
+            defined.extend(
+                [*a, *b].map(|side| policy.terms.get(side).clone()).into_iter().filter_map(
+                    |side| match side {
+                        Term::Const(id) => Some(id),
+                        _ => None,
+                    },
+                ),
+            );
         }
     }
     for ((id, constant), declared) in policy.terms.constants().zip(&policy.declared) {

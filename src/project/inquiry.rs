@@ -83,7 +83,8 @@ fn verdict(
                 );
             }
             let mut rules = policy.clauses.iter();
-            let read = rules.any(|clause| policy.terms.constants_in(clause.term).contains(&constant));
+            let read =
+                rules.any(|clause| policy.terms.constants_in(clause.term).contains(&constant));
             (!read, "is in no clause")
         }
         None => (policy.terms.constants_in(term).is_empty(), "is over no constant"),
@@ -200,19 +201,21 @@ fn askable(policy: &Policy, verdict: &VerdictAtom, opaque: &[ConstId]) -> Vec<Co
     // reads.
     let mut live: Vec<bool> =
         clauses.iter().map(|clause| !clause.defines.iter().any(hidden)).collect();
-    let read_beside = |live: &[bool], id: &ConstId, but: usize| {
-        asked.contains(id)
-            || clauses.iter().zip(live).enumerate().any(|(index, (clause, live))| {
-                *live && index != but && clause.reads.contains(id)
-            })
-    };
+    let read_beside =
+        |live: &[bool], id: &ConstId, but: usize| {
+            asked.contains(id)
+                || clauses.iter().zip(live).enumerate().any(|(index, (clause, live))| {
+                    *live && index != but && clause.reads.contains(id)
+                })
+        };
     loop {
         let idle = |index: &usize| {
             let clause = clauses.get(*index);
             live.get(*index) == Some(&true)
-                && clause.into_iter().flat_map(|clause| &clause.defines).any(|defined| {
-                    !is_fact(defined) && !read_beside(&live, defined, *index)
-                })
+                && clause
+                    .into_iter()
+                    .flat_map(|clause| &clause.defines)
+                    .any(|defined| !is_fact(defined) && !read_beside(&live, defined, *index))
         };
         let Some(index) = (0..clauses.len()).find(idle) else { break };
         if let Some(flag) = live.get_mut(index) {

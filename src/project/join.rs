@@ -56,9 +56,9 @@ struct Joiner<'j> {
 
 impl<'j> Joiner<'j> {
     fn new(id: &str, ids: &[String], members: Vec<&'j Member>) -> Self {
-        let labels = members.iter().map(|member| {
-            member.document.labels.iter().map(|(label, _)| label.clone()).collect()
-        });
+        let labels = members
+            .iter()
+            .map(|member| member.document.labels.iter().map(|(label, _)| label.clone()).collect());
         let policy = Policy {
             id: id.to_owned(),
             members: ids.to_vec(),

@@ -62,9 +62,9 @@ impl Loader {
     /// Reads a text. There is a source if the text can be looked at further; it is good only if there are
     /// no faults.
     pub fn read(&mut self, path: &Path) -> (Option<Source>, Vec<Diagnostic>) {
-        let read = self.inside(path).and_then(|real| {
-            fs::read(real).map_err(|error| missing(path, &error))
-        });
+        let read = self
+            .inside(path)
+            .and_then(|real| fs::read(real).map_err(|error| missing(path, &error)));
         let bytes = match read {
             Ok(bytes) => bytes,
             Err(fault) => {
@@ -119,7 +119,9 @@ fn text(path: &Path, bytes: Vec<u8>) -> (Option<Source>, Vec<Diagnostic>) {
         faults.push(
             Diagnostic::error("carriage-return", message)
                 .at(Span::new(&source, at..at + 1), "the first one")
-                .hint("lines end with LF: `sed -i 's/\\r$//' FILE`, and `eol=lf` in .gitattributes"),
+                .hint(
+                    "lines end with LF: `sed -i 's/\\r$//' FILE`, and `eol=lf` in .gitattributes",
+                ),
         );
     }
     (Some(source), faults)

@@ -83,11 +83,15 @@ type Derived = BTreeMap<String, String>;
 pub(super) fn read(source: &Source, file: &PolicyFile) -> (Vec<Words>, Derived, Vec<Diagnostic>) {
     let (raw, faults) = tables::read::<RawVocabulary>(source);
     let mut reader = Reader { source, file, faults };
-    let Some(raw) = raw else { return (Vec::new(), Derived::new(), reader.faults) };
+    let Some(raw) = raw else {
+        return (Vec::new(), Derived::new(), reader.faults);
+    };
     let mut words = Vec::new();
     for (name, fact) in &raw.facts {
         let span = reader.span(name.span());
-        let Some(constant) = reader.constant(name.get_ref(), &span) else { continue };
+        let Some(constant) = reader.constant(name.get_ref(), &span) else {
+            continue;
+        };
         words.extend(reader.fact(constant, fact.get_ref(), span));
     }
     let mut derived = Derived::new();
@@ -241,7 +245,12 @@ impl Reader<'_> {
         };
         if raw.get_ref().is_empty() {
             let span = self.span(raw.span());
-            self.error("empty-list", "an empty list".to_owned(), &span, "give one sentence or more");
+            self.error(
+                "empty-list",
+                "an empty list".to_owned(),
+                &span,
+                "give one sentence or more",
+            );
         }
         let mut phrases = Vec::new();
         for phrase in raw.get_ref() {
@@ -249,7 +258,12 @@ impl Reader<'_> {
             self.plain(phrase.get_ref(), &span);
             if key != "say" && phrase.get_ref().contains(['{', '}']) {
                 let hint = "only sentences of numbers have `{value}` and `{unit}`";
-                self.error("bad-template", "a placeholder without a number".to_owned(), &span, hint);
+                self.error(
+                    "bad-template",
+                    "a placeholder without a number".to_owned(),
+                    &span,
+                    hint,
+                );
             }
             phrases.push(Phrase { text: phrase.get_ref().clone(), span });
         }
@@ -301,7 +315,9 @@ impl Reader<'_> {
     }
 
     fn values(&mut self, name: &str, sort: Sort, raw: &RawFact, place: &Span) -> Phrases {
-        let Sort::Enum(id) = sort else { return Phrases::None };
+        let Sort::Enum(id) = sort else {
+            return Phrases::None;
+        };
         let constructors = self.file.policy.terms.enumeration(id).constructors.clone();
         let Some(values) = &raw.values else {
             if raw.ask {
@@ -385,7 +401,9 @@ impl Reader<'_> {
             return None;
         }
         let numbers = self.numbers(raw, sort);
-        let [low, high] = numbers.as_slice() else { return None };
+        let [low, high] = numbers.as_slice() else {
+            return None;
+        };
         if low > high {
             let message = format!("the lower bound {low} is above the upper bound {high}");
             self.error("bad-bounds", message, &span, format!("write `bounds = [{high}, {low}]`"));
@@ -395,7 +413,9 @@ impl Reader<'_> {
     }
 
     fn typical_in_bounds(&mut self, words: &Words, raw: &RawFact) {
-        let (Some((low, high)), Some(list)) = (&words.bounds, &raw.typical) else { return };
+        let (Some((low, high)), Some(list)) = (&words.bounds, &raw.typical) else {
+            return;
+        };
         if words.typical.len() != list.get_ref().len() {
             return;
         }
@@ -412,7 +432,12 @@ impl Reader<'_> {
         let step = self.number(raw, sort)?;
         if !step.is_positive() {
             let span = self.span(raw.span());
-            self.error("bad-bounds", "a step is above zero".to_owned(), &span, "write `step = 0.01`");
+            self.error(
+                "bad-bounds",
+                "a step is above zero".to_owned(),
+                &span,
+                "write `step = 0.01`",
+            );
             return None;
         }
         Some(step)

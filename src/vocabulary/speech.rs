@@ -88,15 +88,15 @@ pub(super) fn phrasings<'w>(words: &'w Words, value: &Value) -> Option<&'w [Phra
         {
             Some(say)
         }
-        (Phrases::Enum(values), Value::Enum(_, at)) => {
-            values.get(*at as usize).map(Vec::as_slice)
-        }
+        (Phrases::Enum(values), Value::Enum(_, at)) => values.get(*at as usize).map(Vec::as_slice),
         _ => None,
     }
 }
 
 fn unit<'w>(words: &'w Words, number: &Number) -> &'w str {
-    let Some((one, many)) = &words.unit else { return "" };
+    let Some((one, many)) = &words.unit else {
+        return "";
+    };
     if number.abs().is_one() { one } else { many }
 }
 
@@ -128,7 +128,9 @@ impl Hearing {
                 }
                 hearing.exact.entry(phrase.text.clone()).or_insert((words.constant, value));
             }
-            let Phrases::Number(say) = &words.phrases else { continue };
+            let Phrases::Number(say) = &words.phrases else {
+                continue;
+            };
             for (choice, phrase) in say.iter().enumerate() {
                 if let Some(first) = places.insert(phrase.text.clone(), phrase) {
                     faults.push(shared(phrase, first));
@@ -138,7 +140,9 @@ impl Hearing {
                     if phrase.text.contains(UNIT) { forms.collect() } else { vec![""] };
                 for form in forms {
                     let text = phrase.text.replace(UNIT, form);
-                    let Some((before, after)) = text.split_once(VALUE) else { continue };
+                    let Some((before, after)) = text.split_once(VALUE) else {
+                        continue;
+                    };
                     let pattern = Pattern { after: after.to_owned(), words: index, choice };
                     hearing.numeric.entry(before.to_owned()).or_default().push(pattern);
                 }
@@ -172,7 +176,9 @@ impl Hearing {
             for (value, phrase) in fixed(words) {
                 self.overlap(all, words, &value, 0, phrase, &mut faults);
             }
-            let Phrases::Number(say) = &words.phrases else { continue };
+            let Phrases::Number(say) = &words.phrases else {
+                continue;
+            };
             for (choice, phrase) in say.iter().enumerate() {
                 let fitting = numbers.iter().filter(|n| words.sort != Sort::Int || n.is_integer());
                 for number in fitting {
@@ -201,10 +207,11 @@ impl Hearing {
         };
         let Some(text) = text else { return false };
         let heard = self.hear_all(all, &text);
-        let other = heard.iter().find(|(constant, found, _)| {
-            (*constant, found) != (words.constant, value)
-        });
-        let Some((_, _, place)) = other else { return false };
+        let other =
+            heard.iter().find(|(constant, found, _)| (*constant, found) != (words.constant, value));
+        let Some((_, _, place)) = other else {
+            return false;
+        };
         let mut fault = Diagnostic::error("shared-sentence", format!("two facts share `{text}`"))
             .at(phrase.span.clone(), "said here");
         if let Some(place) = place {
@@ -247,7 +254,9 @@ impl Hearing {
                 let words = all.get(pattern.words)?;
                 let number = read_text(rest.strip_suffix(pattern.after.as_str())?)?;
                 let value = Value::Number(number);
-                let Phrases::Number(say) = &words.phrases else { return None };
+                let Phrases::Number(say) = &words.phrases else {
+                    return None;
+                };
                 let said = sentence(words, &value, pattern.choice)?;
                 Some((words.constant, value, say.get(pattern.choice)?)).filter(|_| said == text)
             })

@@ -1,0 +1,360 @@
+//! The decision tree of a determination, as section 2 of the design defines it, held as a shared
+//! diagram whose unfolding is the tree.
+//!
+//! At a node every open variable is tried in a fixed order and dropped where the class stays a
+//! function of the rest; then the question with the smallest mean number of variables left over its
+//! branches is asked. Absent here: solvers, samples, texts, and any way to see how [`Classes`]
+//! answers.
+
+#![expect(clippy::indexing_slicing, reason = "levels index the space, nodes the tree")]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use num_rational::Ratio;
+use rustc_hash::FxHashMap;
+
+use crate::classes::{Classes, Group, Stop};
+use crate::diagram::Path;
+use crate::space::Space;
+use crate::term::ConstId;
+
+/// A node of the shared tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// One class is left: `1 + i` for "only verdict value i", or the silent class.
+    Leaf(u8),
+    /// A question.
+    Ask {
+        /// The variables it states: one fact, or the numbers of one constraint.
+        variables: Vec<ConstId>,
+        /// What is decided by each answer, and the node below; in content order.
+        branches: Vec<(Path, u32)>,
+    },
+}
+
+/// The tree; children come before parents, and equal subtrees are one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// All nodes.
+    pub nodes: Vec<Node>,
+    /// The root.
+    pub root: u32,
+    /// The class of silent scenarios.
+    pub silent: u8,
+}
+
+/// The variables of a space and the order in which they are tried.
+#[derive(Clone, Debug)]
+pub struct Variables {
+    /// Bool and enumeration facts with their level and number of values.
+    facts: Vec<(ConstId, u16, u8)>,
+    /// Askable numbers of constraints, in declaration order.
+    numbers: Vec<ConstId>,
+    /// Constraints in their own order: level and numbers.
+    constraints: Vec<(u16, Vec<ConstId>)>,
+}
+
+impl Variables {
+    /// The variables of a space.
+    #[must_use]
+    pub fn new(space: &Space) -> Self {
+        let facts = space.facts.iter();
+        let constraints = space
+            .constraints
+            .iter()
+            .filter_map(|level| Some((*level, space.constraint(*level)?.constants().to_vec())));
+        Self {
+            facts: facts.map(|(id, level)| (*id, *level, space.diagram.arity(*level))).collect(),
+            numbers: space.numbers(),
+            constraints: constraints.collect(),
+        }
+    }
+
+    /// Whole numbers first, then facts, last single constraints; only what is open.
+    fn trials(&self, open: &[u16]) -> Vec<Group> {
+        let mut groups = self.counted(open);
+        let first = self.numbers.len() + self.facts.len();
+        for (at, (level, _)) in self.constraints.iter().enumerate() {
+            if open.binary_search(level).is_ok() {
+                groups.push(Group { trial: first + at, levels: vec![*level] });
+            }
+        }
+        groups
+    }
+
+    /// The variables among the trials: numbers and facts that are open.
+    fn counted(&self, open: &[u16]) -> Vec<Group> {
+        let mut groups = Vec::new();
+        for (at, number) in self.numbers.iter().enumerate() {
+            let mut levels: Vec<u16> = self
+                .constraints
+                .iter()
+                .filter(|(level, numbers)| {
+                    numbers.contains(number) && open.binary_search(level).is_ok()
+                })
+                .map(|(level, _)| *level)
+                .collect();
+            levels.sort_unstable();
+            if !levels.is_empty() {
+                groups.push(Group { trial: at, levels });
+            }
+        }
+        for (at, (_, level, _)) in self.facts.iter().enumerate() {
+            if open.binary_search(level).is_ok() {
+                groups.push(Group { trial: self.numbers.len() + at, levels: vec![*level] });
+            }
+        }
+        groups
+    }
+
+    /// Open constraints whose numbers are all among the given ones, in their own order.
+    fn settled_by(&self, open: &[u16], numbers: &[ConstId]) -> Vec<u16> {
+        let among = |ids: &[ConstId]| ids.iter().all(|id| numbers.contains(id));
+        self.constraints
+            .iter()
+            .filter(|(level, ids)| open.binary_search(level).is_ok() && among(ids))
+            .map(|(level, _)| *level)
+            .collect()
+    }
+
+    /// The questions that can be asked, in declaration order of their variables.
+    fn questions(&self, open: &[u16]) -> Vec<Vec<ConstId>> {
+        let mut questions: Vec<Vec<ConstId>> = Vec::new();
+        for (id, level, _) in &self.facts {
+            if open.binary_search(level).is_ok() {
+                questions.push(vec![*id]);
+            }
+        }
+        for (level, numbers) in &self.constraints {
+            if open.binary_search(level).is_ok() {
+                questions.push(numbers.clone());
+            }
+        }
+        questions.sort_unstable();
+        questions.dedup();
+        questions
+    }
+}
+
+/// How the question is chosen; others than `Mean` are measured in docs/engine.md only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Estimate {
+    /// Mean over the branches of the variables left: what section 2 fixes.
+    Mean,
+    /// Most variables left in any branch.
+    Worst,
+    /// Sum over the branches of the variables left.
+    Sum,
+}
+
+/// Grows the tree.
+///
+/// # Errors
+/// [`Stop`], also when `interrupted` becomes true.
+pub fn grow<C: Classes>(
+    classes: &mut C,
+    variables: &Variables,
+    silent: u8,
+    estimate: Estimate,
+    interrupted: &AtomicBool,
+) -> Result<Tree, Stop> {
+    let mut grower = Grower {
+        classes,
+        variables,
+        estimate,
+        interrupted,
+        pruned: FxHashMap::default(),
+        built: FxHashMap::default(),
+        shared: FxHashMap::default(),
+        nodes: Vec::new(),
+    };
+    let start = grower.classes.root()?;
+    let root = grower.node(&start, &[])?;
+    Ok(Tree { nodes: grower.nodes, root, silent })
+}
+
+struct Grower<'a, C: Classes> {
+    classes: &'a mut C,
+    variables: &'a Variables,
+    estimate: Estimate,
+    interrupted: &'a AtomicBool,
+    pruned: FxHashMap<C::State, C::State>,
+    built: FxHashMap<(C::State, Vec<ConstId>), u32>,
+    shared: FxHashMap<(Vec<ConstId>, Vec<(Path, u32)>), u32>,
+    nodes: Vec<Node>,
+}
+
+/// A question with the states below it.
+struct Candidate<S> {
+    variables: Vec<ConstId>,
+    branches: Vec<(Path, S)>,
+    least: Ratio<u64>,
+}
+
+impl<C: Classes> Grower<'_, C> {
+    fn prune(&mut self, state: &C::State) -> Result<C::State, Stop> {
+        if let Some(known) = self.pruned.get(state) {
+            return Ok(known.clone());
+        }
+        let mut now = state.clone();
+        for group in self.variables.trials(&self.classes.open(&now)) {
+            let open = self.classes.open(&now);
+            let mut left = group;
+            left.levels.retain(|level| open.binary_search(level).is_ok());
+            if left.levels.is_empty() {
+                continue;
+            }
+            if let Some(next) = self.classes.drop(&now, &left)? {
+                now = next;
+            }
+        }
+        self.pruned.insert(state.clone(), now.clone());
+        Ok(now)
+    }
+
+    fn left(&mut self, state: &C::State) -> Result<u64, Stop> {
+        let pruned = self.prune(state)?;
+        Ok(self.variables.counted(&self.classes.open(&pruned)).len() as u64)
+    }
+
+    fn node(&mut self, state: &C::State, stated: &[ConstId]) -> Result<u32, Stop> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(Stop::Interrupted);
+        }
+        let state = self.prune(state)?;
+        let open = self.classes.open(&state);
+        if open.is_empty() {
+            return Ok(self.share(Node::Leaf(self.classes.class(&state))));
+        }
+        // Numbers stated on the way matter only while a live constraint mentions them.
+        let live: Vec<ConstId> = self
+            .variables
+            .constraints
+            .iter()
+            .filter(|(level, _)| open.binary_search(level).is_ok())
+            .flat_map(|(_, numbers)| numbers.iter().copied())
+            .filter(|number| stated.contains(number))
+            .collect();
+        let mut known = live;
+        known.sort_unstable();
+        known.dedup();
+        let key = (state.clone(), known);
+        if let Some(node) = self.built.get(&key) {
+            return Ok(*node);
+        }
+        let chosen = self.choose(&state, &open, &key.1)?;
+        let mut below = stated.to_vec();
+        below.extend(&chosen.variables);
+        let mut branches = Vec::with_capacity(chosen.branches.len());
+        for (path, child) in chosen.branches {
+            branches.push((path, self.node(&child, &below)?));
+        }
+        let node = self.share(Node::Ask { variables: chosen.variables, branches });
+        self.built.insert(key, node);
+        Ok(node)
+    }
+
+    fn share(&mut self, node: Node) -> u32 {
+        let key = match &node {
+            Node::Leaf(class) => (Vec::new(), vec![(Path::new(), u32::from(*class))]),
+            Node::Ask { variables, branches } => (variables.clone(), branches.clone()),
+        };
+        if let Some(known) = self.shared.get(&key) {
+            return *known;
+        }
+        let id = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        self.nodes.push(node);
+        self.shared.insert(key, id);
+        id
+    }
+
+    /// The question with the smallest estimate, the first in declaration order among equals.
+    fn choose(
+        &mut self,
+        state: &C::State,
+        open: &[u16],
+        stated: &[ConstId],
+    ) -> Result<Candidate<C::State>, Stop> {
+        let mut candidates: Vec<(usize, Candidate<C::State>)> = Vec::new();
+        for (at, variables) in self.variables.questions(open).into_iter().enumerate() {
+            let branches = self.branches(state, open, &variables, stated)?;
+            let mut kept = Vec::with_capacity(branches.len());
+            for (path, _) in &branches {
+                let mut left = open.to_vec();
+                left.retain(|level| path.iter().all(|(decided, _)| decided != level));
+                let groups = self.variables.counted(&left);
+                kept.push(self.classes.surely_kept(state, path, &groups) as u64);
+            }
+            let least = self.score(&kept);
+            candidates.push((at, Candidate { variables, branches, least }));
+        }
+        candidates.sort_by(|(i, a), (j, b)| a.least.cmp(&b.least).then(i.cmp(j)));
+        let mut best: Option<(Ratio<u64>, usize, Candidate<C::State>)> = None;
+        for (at, candidate) in candidates {
+            if let Some((score, first, _)) = &best
+                && (candidate.least, at) >= (*score, *first)
+            {
+                continue;
+            }
+            let mut left = Vec::with_capacity(candidate.branches.len());
+            for (_, child) in &candidate.branches {
+                left.push(self.left(child)?);
+            }
+            let score = self.score(&left);
+            if best.as_ref().is_none_or(|(known, first, _)| (score, at) < (*known, *first)) {
+                best = Some((score, at, candidate));
+            }
+        }
+        match best {
+            Some((_, _, candidate)) => Ok(candidate),
+            // An open level that no question states cannot be: every level belongs to a variable.
+            None => Err(Stop::Interrupted),
+        }
+    }
+
+    fn score(&self, left: &[u64]) -> Ratio<u64> {
+        let sum: u64 = left.iter().sum();
+        match self.estimate {
+            Estimate::Mean => Ratio::new(sum, (left.len() as u64).max(1)),
+            Estimate::Worst => Ratio::from_integer(left.iter().copied().max().unwrap_or(0)),
+            Estimate::Sum => Ratio::from_integer(sum),
+        }
+    }
+
+    /// The answers to a question that some scenario gives, with the states they lead to.
+    fn branches(
+        &mut self,
+        state: &C::State,
+        open: &[u16],
+        variables: &[ConstId],
+        stated: &[ConstId],
+    ) -> Result<Vec<(Path, C::State)>, Stop> {
+        let fact = self.variables.facts.iter().find(|(id, _, _)| variables == [*id]);
+        let levels: Vec<(u16, u8)> = if let Some((_, level, arity)) = fact {
+            vec![(*level, *arity)]
+        } else {
+            let mut numbers = stated.to_vec();
+            numbers.extend(variables);
+            let settled = self.variables.settled_by(open, &numbers);
+            settled.into_iter().map(|level| (level, 2)).collect()
+        };
+        let mut partial: Vec<(Path, C::State)> = vec![(Path::new(), state.clone())];
+        for (level, arity) in levels {
+            let mut next = Vec::with_capacity(partial.len());
+            for (path, before) in partial {
+                for value in 0..arity {
+                    if let Some(after) = self.classes.assign(&before, &vec![(level, value)])? {
+                        let mut longer = path.clone();
+                        longer.push((level, value));
+                        next.push((longer, after));
+                    }
+                }
+            }
+            partial = next;
+        }
+        for (path, _) in &mut partial {
+            path.sort_unstable();
+        }
+        Ok(partial)
+    }
+}
