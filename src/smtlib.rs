@@ -48,8 +48,8 @@ pub struct PolicyFile {
     pub policy: Policy,
     /// What it imports, in the order written.
     pub imports: Vec<Import>,
-    /// Where each enumeration is declared.
-    pub enumerations: Vec<(EnumId, Span)>,
+    /// Where each enumeration is declared, and each of its values.
+    pub enumerations: Vec<(EnumId, Span, Vec<Span>)>,
     /// Where each label is used: by clause, `:section` first, then `:cites`.
     pub label_spans: Vec<(String, Span)>,
     /// The file.
@@ -74,7 +74,7 @@ struct Reader {
     source: Source,
     policy: Policy,
     imports: Vec<Import>,
-    enumerations: Vec<(EnumId, Span)>,
+    enumerations: Vec<(EnumId, Span, Vec<Span>)>,
     label_spans: Vec<(String, Span)>,
     symbols: Symbols,
     /// Names of clauses, which share one space with all other names.
@@ -345,7 +345,7 @@ fn grammar_fault(error: GrammarError) -> (String, Range<usize>) {
         }
         GrammarError::Other { range, message } => {
             let message = message.trim_start_matches("Parsing: ").trim_end_matches('!');
-            (message.replace('\'', "`"), range)
+            (message.replace('\'', "`").replace("two argument", "two arguments"), range)
         }
     };
     (message, range.start.char_num..range.end.char_num)
