@@ -17,3 +17,6 @@ pub mod space;
 pub mod theory;
 pub mod classes;
 pub mod tree;
+pub mod outline;
+pub mod count;
+pub mod draw;
