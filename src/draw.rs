@@ -168,7 +168,7 @@ pub fn draw(policy: &Policy, outline: &Outline, counts: &[Below], wanted: &Wante
         counts,
         wanted,
         forms: FxHashMap::default(),
-        definite: vec![Vec::new(); root.definite.len()],
+        definite: root.definite.iter().map(|_| Vec::new()).collect(),
         nei: FxHashMap::default(),
     };
     let listed = total <= BigUint::from(wanted.list_cap);

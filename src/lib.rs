@@ -20,3 +20,8 @@ pub mod tree;
 pub mod outline;
 pub mod count;
 pub mod draw;
+pub mod numbers;
+pub mod claim;
+pub mod docket;
+pub mod twin;
+pub mod certify;

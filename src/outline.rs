@@ -118,9 +118,10 @@ impl Outline {
                 PortableNode::Ask(variables.iter().map(|id| name(*id)).collect(), branches.clone())
             }
         });
-        let linked = self.linked.iter().map(|(id, form)| {
-            (name(*id), form_text(policy, form), form.offset().to_string())
-        });
+        let linked = self
+            .linked
+            .iter()
+            .map(|(id, form)| (name(*id), form_text(policy, form), form.offset().to_string()));
         PortableOutline {
             levels: levels.collect(),
             nodes: nodes.collect(),

@@ -318,9 +318,9 @@ impl Reader {
                 if !known {
                     let message = format!("`{name}` is imported but not declared");
                     self.faults.push(
-                        Diagnostic::error("import-undeclared", message).at(span.clone(), "").hint(
-                            format!("declare it here again, as `{}` does", import.policy),
-                        ),
+                        Diagnostic::error("import-undeclared", message)
+                            .at(span.clone(), "")
+                            .hint(format!("declare it here again, as `{}` does", import.policy)),
                     );
                 }
             }

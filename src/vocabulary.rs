@@ -109,9 +109,10 @@ impl Vocabulary {
             let Some((home, vocabulary)) = member(policy.member(declared.member)) else { continue };
             let local = home.constant(&declared.local).and_then(|local| vocabulary.words(local));
             let Some(local) = local else { continue };
-            let presumed = local.presumed.as_ref().and_then(|value| {
-                policy.terms.read(&home.terms.spell(value), constant.sort)
-            });
+            let presumed = local
+                .presumed
+                .as_ref()
+                .and_then(|value| policy.terms.read(&home.terms.spell(value), constant.sort));
             words.push(Words { constant: id, sort: constant.sort, presumed, ..local.clone() });
         }
         let mut derived = BTreeMap::new();

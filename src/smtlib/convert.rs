@@ -125,7 +125,11 @@ impl<'t> Converter<'t> {
                     let values = self.values.split_off(self.values.len() - count);
                     let names = function.params.iter().map(|(name, _)| name.as_str());
                     let scope = self.open(0, names.zip(values));
-                    tasks.push(Task::Visit(At { term: &function.body, base: function.base, scope }));
+                    tasks.push(Task::Visit(At {
+                        term: &function.body,
+                        base: function.base,
+                        scope,
+                    }));
                 }
                 Task::Let(at, bindings, body) => {
                     let values = self.values.split_off(self.values.len() - bindings.len());

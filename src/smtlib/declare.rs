@@ -210,8 +210,8 @@ impl Reader {
     /// Converts a term of the command at `base`.
     pub(super) fn convert(&mut self, term: &Raw, base: usize) -> Option<TermId> {
         let terms = &mut self.policy.terms;
-        let value =
-            Converter::new(&self.source, &self.symbols, terms, &mut self.faults).term(term, base)?;
+        let value = Converter::new(&self.source, &self.symbols, terms, &mut self.faults)
+            .term(term, base)?;
         if self.depth(value) <= DEPTH {
             return Some(value);
         }

@@ -76,10 +76,14 @@ pub(super) fn refusal(word: &str, indexed: bool) -> Option<&'static str> {
         "div" => "declare the quotient `q` and say `(and (<= (* 5 q) x) (< x (* 5 (+ q 1))))`",
         "mod" => "declare quotient and rest: `(and (= x (+ (* 5 q) r)) (<= 0 r) (< r 5))`",
         "abs" => "write `(ite (>= x 0) x (- x))`",
-        "to_int" => "declare the Int `n` and say `(and (<= (to_real n) x) (< x (+ (to_real n) 1.0)))`",
+        "to_int" => {
+            "declare the Int `n` and say `(and (<= (to_real n) x) (< x (+ (to_real n) 1.0)))`"
+        }
         "is_int" => "declare an Int and use `to_real` where a Real is needed",
         "select" | "store" | "const" => "declare one constant for each entry of the array",
-        _ if indexed || ["str.", "re.", "bv", "seq.", "fp."].iter().any(|p| word.starts_with(p)) => {
+        _ if indexed
+            || ["str.", "re.", "bv", "seq.", "fp."].iter().any(|p| word.starts_with(p)) =>
+        {
             "use an enumeration (`declare-datatypes`) or an Int"
         }
         _ => return None,
@@ -216,8 +220,7 @@ impl Context<'_> {
     fn same(&mut self, word: &str, args: &[TermId]) -> Option<()> {
         let first = args.first().copied()?;
         let sort = self.terms.sort(first);
-        let wrong =
-            args.iter().enumerate().find(|(_, arg)| self.terms.sort(**arg) != sort);
+        let wrong = args.iter().enumerate().find(|(_, arg)| self.terms.sort(**arg) != sort);
         let Some((index, arg)) = wrong else { return Some(()) };
         let fault = if self.terms.sort(*arg).is_numeric() && sort.is_numeric() {
             self.mixed(word, index, *arg, Some(first))
@@ -269,9 +272,9 @@ impl Context<'_> {
             Operator::And => self.built(|terms| terms.and(args)),
             Operator::Or => self.built(|terms| terms.or(args)),
             Operator::Not => self.built(|terms| terms.not(*first)),
-            Operator::Xor => rest
-                .iter()
-                .try_fold(*first, |sum, arg| self.built(|terms| terms.xor(sum, *arg))),
+            Operator::Xor => {
+                rest.iter().try_fold(*first, |sum, arg| self.built(|terms| terms.xor(sum, *arg)))
+            }
             _ => {
                 let (last, before) = args.split_last()?;
                 before
@@ -383,12 +386,7 @@ impl Context<'_> {
         })
     }
 
-    fn tester(
-        &mut self,
-        constructor: &str,
-        args: &[TermId],
-        symbols: &Symbols,
-    ) -> Option<TermId> {
+    fn tester(&mut self, constructor: &str, args: &[TermId], symbols: &Symbols) -> Option<TermId> {
         self.count("is", args, 1)?;
         let arg = args.first().copied()?;
         let Some((Meaning::Constructor(id, at), _)) = symbols.terms.get(constructor) else {

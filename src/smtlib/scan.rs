@@ -100,11 +100,7 @@ fn lexeme(bytes: &[u8], at: usize) -> (Lexeme, usize) {
 }
 
 /// The commands of a text, with faults for what is between or around them.
-pub(super) fn commands(
-    source: &Source,
-    text: &str,
-    faults: &mut Vec<Diagnostic>,
-) -> Vec<Piece> {
+pub(super) fn commands(source: &Source, text: &str, faults: &mut Vec<Diagnostic>) -> Vec<Piece> {
     let mut strict = Vec::new();
     let pieces = scan(source, text, false, &mut strict);
     let unclosed = strict.iter().any(|fault| fault.code == "unclosed");
