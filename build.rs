@@ -15,7 +15,9 @@ fn main() {
     // The first word is the version, as scripts/fetch-z3.sh wrote it.
     let stamp = fs::read_to_string(Path::new(&root).join(".z3/VERSION")).unwrap_or_default();
     let Some(found) = stamp.split_whitespace().next() else {
-        println!("cargo::error=Z3 is not in .z3/ yet: run `make`, or only `sh scripts/fetch-z3.sh`");
+        println!(
+            "cargo::error=Z3 is not in .z3/ yet: run `make`, or only `sh scripts/fetch-z3.sh`"
+        );
         return;
     };
     if found != expected && !found.starts_with(&format!("{expected}.")) {

@@ -33,11 +33,7 @@ fn main() {
     let values = policy.terms.values_of(policy.terms.sort(vterm)).unwrap();
     let inquiry = Inquiry {
         id: "t".into(),
-        verdict: VerdictAtom {
-            name: args[3].clone(),
-            term: vterm,
-            values,
-        },
+        verdict: VerdictAtom { name: args[3].clone(), term: vterm, values },
         policy,
         askable,
         opaque: vec![],
@@ -60,17 +56,11 @@ fn main() {
         t0.elapsed()
     );
     let layout = Layout::new(
-        &(0..space.levels.len())
-            .map(|l| space.diagram.arity(l as u16))
-            .collect::<Vec<_>>(),
+        &(0..space.levels.len()).map(|l| space.diagram.arity(l as u16)).collect::<Vec<_>>(),
     );
     let terms = space.terms.clone();
     let meter = solver::Meter::default();
-    let limits = solver::Limits {
-        rlimit: 5_000_000,
-        seed: 0,
-        meter: meter.clone(),
-    };
+    let limits = solver::Limits { rlimit: 5_000_000, seed: 0, meter: meter.clone() };
     let theory = Theory::new(&terms, &space, layout.clone(), limits);
     let vars = Variables::new(&space);
     let silent = space.silent();
@@ -87,14 +77,7 @@ fn main() {
         meter.checks(),
         t0.elapsed()
     );
-    let tree = grow(
-        &mut classes,
-        &vars,
-        silent,
-        Estimate::Mean,
-        &AtomicBool::new(false),
-    )
-    .unwrap();
+    let tree = grow(&mut classes, &vars, silent, Estimate::Mean, &AtomicBool::new(false)).unwrap();
     println!("lemmas {} checks {}", classes.lemmas(), meter.checks());
     // counts
     let n = tree.nodes.len();
