@@ -8,6 +8,8 @@ pub mod smtlib;
 pub mod document;
 pub mod tables;
 pub mod vocabulary;
+pub mod manifest;
+pub mod project;
 pub mod eval;
 pub mod linear;
 pub mod slice;

@@ -24,7 +24,7 @@ mod operators;
 mod print;
 mod scan;
 
-pub use print::{print_policy, print_term, symbol};
+pub use print::{TagStyle, print_policy, print_term, symbol};
 
 use clause::Tags;
 use convert::{Meaning, Symbols};

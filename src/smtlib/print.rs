@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use crate::policy::{ClauseKind, Policy};
+use crate::policy::{Clause, ClauseKind, Policy};
 use crate::term::{Sort, Term, TermId, Terms, smtlib_number};
 
 /// Above this many nodes, shared parts of a term are printed once, in a `let`.
@@ -127,10 +127,19 @@ fn write_head(terms: &Terms, id: TermId, text: &mut String, stack: &mut Vec<Part
     }
 }
 
+/// How the tags of clauses are printed beside their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagStyle {
+    /// As attributes, so that the file can be read as a policy again. Solvers warn of each.
+    Attributes,
+    /// As comments: nothing that a solver would mention.
+    Comments,
+}
+
 /// A joined policy as a complete file: every enumeration, constant and clause, with names and labels
 /// qualified by policy.
 #[must_use]
-pub fn print_policy(policy: &Policy) -> String {
+pub fn print_policy(policy: &Policy, tags: TagStyle) -> String {
     let terms = &policy.terms;
     let mut text = "(set-logic ALL)\n".to_owned();
     for (_, enumeration) in terms.enumerations() {
@@ -144,27 +153,56 @@ pub fn print_policy(policy: &Policy) -> String {
         let _ = writeln!(text, "(declare-const {name} {sort})");
     }
     for clause in &policy.clauses {
-        let _ = write!(text, "(assert (! {}", print_term(terms, clause.term));
-        let _ = write!(text, "\n  :named {}", symbol(&clause.qualified(policy)));
-        if let Some(section) = &clause.section {
-            let _ = write!(text, " :section {}", string(&policy.spell_section(section)));
-        }
-        if !clause.cites.is_empty() {
-            let labels: Vec<String> =
-                clause.cites.iter().map(|section| policy.spell_section(section)).collect();
-            let _ = write!(text, " :cites {}", string(&labels.join("; ")));
-        }
-        if clause.kind == ClauseKind::Range {
-            text.push_str(" :kind range");
-        }
-        if !clause.source.is_empty() {
-            let _ = write!(text, " :source {}", string(&clause.source));
-        }
-        text.push_str("))\n");
+        let term = print_term(terms, clause.term);
+        let name = symbol(&clause.qualified(policy));
+        let _ = match tags {
+            TagStyle::Attributes => {
+                let tags = attributes(policy, clause);
+                writeln!(text, "(assert (! {term}\n  :named {name}{tags}))")
+            }
+            TagStyle::Comments => {
+                let tags = comment(policy, clause);
+                writeln!(text, "; {tags}\n(assert (! {term} :named {name}))")
+            }
+        };
     }
     text
 }
 
-fn string(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
+fn cites(policy: &Policy, clause: &Clause) -> String {
+    let labels: Vec<String> =
+        clause.cites.iter().map(|section| policy.spell_section(section)).collect();
+    labels.join("; ")
+}
+
+fn attributes(policy: &Policy, clause: &Clause) -> String {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let mut text = String::new();
+    if let Some(section) = &clause.section {
+        let _ = write!(text, " :section {}", quoted(&policy.spell_section(section)));
+    }
+    if !clause.cites.is_empty() {
+        let _ = write!(text, " :cites {}", quoted(&cites(policy, clause)));
+    }
+    if clause.kind == ClauseKind::Range {
+        text.push_str(" :kind range");
+    }
+    if !clause.source.is_empty() {
+        let _ = write!(text, " :source {}", quoted(&clause.source));
+    }
+    text
+}
+
+fn comment(policy: &Policy, clause: &Clause) -> String {
+    let mut text = match &clause.section {
+        Some(section) => policy.spell_section(section),
+        None => format!("{} range", policy.member(clause.member)),
+    };
+    if !clause.cites.is_empty() {
+        let _ = write!(text, ", see {}", cites(policy, clause));
+    }
+    for word in clause.source.split_whitespace() {
+        let _ = write!(text, " {word}");
+    }
+    text
 }

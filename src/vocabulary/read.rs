@@ -312,12 +312,6 @@ impl Reader<'_> {
                 self.error("bad-template", message, span, "add `unit = \"year|years\"`");
             }
         }
-        let unused = !say.is_empty() && say.iter().all(|phrase| !phrase.text.contains(UNIT));
-        if let (Some(unit), true) = (&raw.unit, unused) {
-            let span = self.span(unit.span());
-            let message = "the unit is in no sentence".to_owned();
-            self.error("bad-template", message, &span, "write `{unit}` in `say`, or remove it");
-        }
     }
 
     fn values(&mut self, name: &str, sort: Sort, raw: &RawFact, place: &Span) -> Phrases {

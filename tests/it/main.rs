@@ -1,0 +1,12 @@
+//! All integration tests in one binary; each module is a file of this folder.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::allow_attributes,
+    reason = "a test fails by panicking"
+)]
+
+mod suite;
