@@ -27,3 +27,8 @@ pub mod claim;
 pub mod docket;
 pub mod twin;
 pub mod certify;
+pub mod citations;
+pub mod settled;
+pub mod dataset;
+pub mod render;
+pub mod store;
