@@ -131,6 +131,13 @@ pub enum Comparison {
 }
 
 impl Constraint {
+    /// A constraint already in canonical spelling, as one read back from the store.
+    #[must_use]
+    pub fn canonical(form: Linear, bound: Number, strict: bool, sort: Sort) -> Self {
+        let constants = form.constants().collect();
+        Self { constants, form, bound, strict, sort }
+    }
+
     /// The numbers it compares, in declaration order.
     #[must_use]
     pub fn constants(&self) -> &[ConstId] {

@@ -110,6 +110,7 @@ pub struct Session<'t> {
     by_ast: FxHashMap<String, Lit>,
     by_fact: FxHashMap<(ConstId, Value), Lit>,
     by_term: FxHashMap<(TermId, bool), Lit>,
+    by_bound: FxHashMap<(ConstId, Number, bool), Lit>,
     model: Option<Model>,
 }
 
@@ -141,6 +142,7 @@ impl<'t> Session<'t> {
             by_ast: FxHashMap::default(),
             by_fact: FxHashMap::default(),
             by_term: FxHashMap::default(),
+            by_bound: FxHashMap::default(),
             model: None,
         };
         for assert in asserts {
@@ -221,6 +223,24 @@ impl<'t> Session<'t> {
             _ => self.proxy(&ast),
         };
         self.by_term.insert((term, positive), lit);
+        lit
+    }
+
+    /// The literal `constant <= bound` (or `>=`), made once; false for what is no number.
+    pub fn bounded(&mut self, constant: ConstId, bound: &Number, upper: bool) -> Lit {
+        let key = (constant, bound.clone(), upper);
+        if let Some(lit) = self.by_bound.get(&key) {
+            return *lit;
+        }
+        let ast = match (self.constant(constant), upper) {
+            (Encoded::Int(ast), true) => ast.le(int(&bound.floor())),
+            (Encoded::Int(ast), false) => ast.ge(int(&bound.ceil())),
+            (Encoded::Real(ast), true) => ast.le(real(bound)),
+            (Encoded::Real(ast), false) => ast.ge(real(bound)),
+            _ => Bool::from_bool(false),
+        };
+        let lit = self.proxy(&ast);
+        self.by_bound.insert(key, lit);
         lit
     }
 
