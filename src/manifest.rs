@@ -1,5 +1,5 @@
-//! `deogen.toml`: raw tables to a manifest that holds, with the place of everything later checks may
-//! have to point at.
+//! `deogen.toml`: raw tables to a manifest that holds, with the place of everything later checks
+//! may have to point at.
 //!
 //! It reads one text and touches no other file: what a manifest names is looked up by `project.rs`.
 

@@ -1,8 +1,9 @@
 //! A project on disk: its manifest and policies, checked against each other, and the inquiries its
 //! determinations make.
 //!
-//! A fault in the manifest stops everything; a fault in one policy stops only the determinations that
-//! use it. The [`Loader`] is the only door to the files of a project, and remembers what it read.
+//! A fault in the manifest stops everything; a fault in one policy stops only the determinations
+//! that use it. The [`Loader`] is the only door to the files of a project, and remembers what it
+//! read.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -100,7 +101,8 @@ impl Project {
         self.policies.get(policy).map_or(&[], |loaded| &loaded.faults)
     }
 
-    /// Everything that is wrong anywhere: policies by id, then determinations in the manifest's order.
+    /// Everything that is wrong anywhere: policies by id, then determinations in the manifest's
+    /// order.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut all: Vec<Diagnostic> =

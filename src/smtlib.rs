@@ -14,20 +14,20 @@ use yaspar_ir::traits::{MetaData, Repr};
 use yaspar_ir::untyped::{Command, UntypedAst};
 
 use crate::diag::{Diagnostic, Source, Span, nearest};
-use crate::policy::{Clause, Policy};
+use crate::policy::Policy;
 use crate::term::{EnumId, Terms};
 
 mod clause;
 mod convert;
 mod declare;
+mod imports;
 mod operators;
 mod print;
 mod scan;
 
 pub use print::{TagStyle, print_policy, print_term, symbol};
 
-use clause::Tags;
-use convert::{Meaning, Symbols};
+use convert::Symbols;
 
 /// Names that a file takes over from one other policy.
 #[derive(Clone, Debug)]
@@ -43,8 +43,8 @@ pub struct Import {
 /// One `policy.smt2` as its author wrote it.
 #[derive(Clone, Debug)]
 pub struct PolicyFile {
-    /// The policy, with itself as its only member; imported constants are declared in it like others.
-    /// Labels and what may be asked are filled in when text and vocabulary are known.
+    /// The policy, with itself as its only member; imported constants are declared in it like
+    /// others. Labels and what may be asked are filled in when text and vocabulary are known.
     pub policy: Policy,
     /// What it imports, in the order written.
     pub imports: Vec<Import>,
@@ -56,8 +56,8 @@ pub struct PolicyFile {
     pub source: Source,
 }
 
-/// Reads one file. Faults of severity `Error` mean that the policy is not to be used; it holds what could
-/// be read, so that later checks can report more.
+/// Reads one file. Faults of severity `Error` mean that the policy is not to be used; it holds what
+/// could be read, so that later checks can report more.
 #[must_use]
 pub fn read(id: &str, source: &Source) -> (PolicyFile, Vec<Diagnostic>) {
     let mut reader = Reader::new(id, source);
@@ -306,26 +306,6 @@ impl Reader {
         };
         (file, self.faults)
     }
-
-    fn missing_imports(&mut self) {
-        for import in &self.imports {
-            for (name, span) in &import.names {
-                let known = self.symbols.sorts.contains_key(name)
-                    || matches!(
-                        self.symbols.terms.get(name),
-                        Some((Meaning::Constant(_) | Meaning::Broken, _))
-                    );
-                if !known {
-                    let message = format!("`{name}` is imported but not declared");
-                    self.faults.push(
-                        Diagnostic::error("import-undeclared", message)
-                            .at(span.clone(), "")
-                            .hint(format!("declare it here again, as `{}` does", import.policy)),
-                    );
-                }
-            }
-        }
-    }
 }
 
 /// How a command is written.
@@ -361,21 +341,6 @@ fn outside(mut theories: &str) -> Option<String> {
         }
     }
     None
-}
-
-/// Adds a clause whose term and tags are good.
-fn push_clause(policy: &mut Policy, tags: Tags, term: crate::term::TermId, span: Span) {
-    let name = tags.name.unwrap_or_else(|| format!("range!{}", policy.clauses.len() + 1));
-    policy.clauses.push(Clause {
-        name,
-        member: 0,
-        kind: tags.kind,
-        section: tags.section,
-        cites: tags.cites,
-        source: tags.source,
-        term,
-        span,
-    });
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! TOML files against the structs that read them: syntax, unknown keys and wrong kinds of values, all at
-//! once and with their places.
+//! TOML files against the structs that read them: syntax, unknown keys and wrong kinds of values,
+//! all at once and with their places.
 //!
 //! A struct's JSON Schema says which keys it takes, so the schema that ships with the tool and the
 //! checks made here cannot differ. The values are then read by serde as usual.
@@ -12,8 +12,8 @@ use toml::de::{DeTable, DeValue};
 
 use crate::diag::{Diagnostic, Source, Span, nearest};
 
-/// Reads a TOML file. There is a value if it can be used for further checks; it is good only if there are
-/// no faults.
+/// Reads a TOML file. There is a value if it can be used for further checks; it is good only if
+/// there are no faults.
 #[must_use]
 pub fn read<T: DeserializeOwned + JsonSchema>(source: &Source) -> (Option<T>, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(source.text());

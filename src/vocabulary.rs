@@ -1,7 +1,7 @@
 //! The words of facts: sentences out of values, and values back out of sentences.
 //!
-//! A vocabulary belongs to one policy file; that of a joined policy is put together from those of its
-//! members. It says nothing about the logic: bounds limit representatives and witnesses only.
+//! A vocabulary belongs to one policy file; that of a joined policy is put together from those of
+//! its members. It says nothing about the logic: bounds limit representatives and witnesses only.
 
 use std::collections::BTreeMap;
 
@@ -84,8 +84,8 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Reads `vocabulary.toml` for a policy file. It holds what could be read; it is good only if no
-    /// fault is an error.
+    /// Reads `vocabulary.toml` for a policy file. It holds what could be read; it is good only if
+    /// no fault is an error.
     #[must_use]
     pub fn read(source: &Source, file: &PolicyFile) -> (Self, Vec<Diagnostic>) {
         let (words, derived, mut faults) = read::read(source, file);
@@ -181,8 +181,9 @@ impl Vocabulary {
             .map_or(0, <[Phrase]>::len)
     }
 
-    /// The sentence that states a fact; `choice` picks the phrasing, modulo how many there are. None if
-    /// the fact has no words, the value is not of its sort, or a Real has no finite decimal form.
+    /// The sentence that states a fact; `choice` picks the phrasing, modulo how many there are.
+    /// None if the fact has no words, the value is not of its sort, or a Real has no finite decimal
+    /// form.
     #[must_use]
     pub fn say(&self, constant: ConstId, value: &Value, choice: usize) -> Option<String> {
         let words = self.words(constant)?;

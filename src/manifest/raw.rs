@@ -1,5 +1,5 @@
-//! The tables of `deogen.toml` as they are written. Their JSON Schema ships with the tool, and the same
-//! schema finds unknown keys and wrong kinds of values.
+//! The tables of `deogen.toml` as they are written. Their JSON Schema ships with the tool, and the
+//! same schema finds unknown keys and wrong kinds of values.
 
 use std::collections::BTreeMap;
 

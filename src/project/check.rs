@@ -166,7 +166,8 @@ fn import_fault(
     )
 }
 
-/// A constant's or enumeration's declaration as text, the same exactly for identical ones, and its place.
+/// A constant's or enumeration's declaration as text, the same exactly for identical ones, and its
+/// place.
 fn declaration(file: &crate::smtlib::PolicyFile, name: &str) -> Option<(String, Span)> {
     let terms = &file.policy.terms;
     let values = |id| {

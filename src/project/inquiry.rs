@@ -1,5 +1,5 @@
-//! A determination's names resolved in its joined policy: verdict, answers, opaque conditions and the
-//! facts a scenario may state.
+//! A determination's names resolved in its joined policy: verdict, answers, opaque conditions and
+//! the facts a scenario may state.
 
 use std::collections::BTreeSet;
 
@@ -194,11 +194,13 @@ fn askable(policy: &Policy, verdict: &VerdictAtom, opaque: &[ConstId]) -> Vec<Co
     let is_fact =
         |id: &ConstId| opaque.contains(id) || policy.declaration(*id).is_some_and(|d| d.askable);
     let rules = policy.clauses.iter().filter(|clause| clause.kind == ClauseKind::Rule);
-    let clauses: Vec<Reading> = rules.map(|clause| reading(policy, clause.term)).collect();
+    let mut clauses: Vec<Reading> = rules.map(|clause| reading(policy, clause.term)).collect();
+    let stated = |id: ConstId| is_fact(&id) && !opaque.contains(&id);
+    settle(&mut clauses, stated);
     let asked: BTreeSet<ConstId> = policy.terms.constants_in(verdict.term).into_iter().collect();
     let hidden = |defined: &ConstId| opaque.contains(defined);
-    // Live clauses: not the definition of an opaque condition, nor of a constant that no live clause
-    // reads.
+    // Live clauses: not the definition of an opaque condition, nor of a constant that no live
+    // clause reads.
     let mut live: Vec<bool> =
         clauses.iter().map(|clause| !clause.defines.iter().any(hidden)).collect();
     let read_beside =
@@ -262,4 +264,22 @@ fn reading(policy: &Policy, term: TermId) -> Reading {
         _ => Vec::new(),
     };
     Reading { defines, reads }
+}
+
+/// Of two constants that a clause equates, the one that is no fact, or else has no other definition,
+/// is the one defined. Where that does not tell, both may be.
+fn settle(clauses: &mut [Reading], stated: impl Fn(ConstId) -> bool) {
+    let sure = clauses.iter().filter(|clause| clause.defines.len() == 1);
+    let defined: BTreeSet<ConstId> = sure.flat_map(|clause| clause.defines.clone()).collect();
+    for clause in clauses {
+        let [a, b] = *clause.defines.as_slice() else {
+            continue;
+        };
+        let only = match (stated(a), stated(b), defined.contains(&a), defined.contains(&b)) {
+            (true, false, _, _) | (false, false, true, false) => b,
+            (false, true, _, _) | (false, false, false, true) => a,
+            _ => continue,
+        };
+        clause.defines = vec![only];
+    }
 }

@@ -59,8 +59,8 @@ impl Loader {
             .hint("copy what it points to into the project"))
     }
 
-    /// Reads a text. There is a source if the text can be looked at further; it is good only if there are
-    /// no faults.
+    /// Reads a text. There is a source if the text can be looked at further; it is good only if
+    /// there are no faults.
     pub fn read(&mut self, path: &Path) -> (Option<Source>, Vec<Diagnostic>) {
         let read = self
             .inside(path)

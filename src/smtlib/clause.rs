@@ -6,10 +6,10 @@ use yaspar_ir::untyped::{Attribute, Str, Term as Raw};
 
 use super::convert::Meaning;
 use super::scan::Piece;
-use super::{Reader, push_clause, usage};
+use super::{Reader, usage};
 use crate::diag::{Diagnostic, Span, nearest};
-use crate::policy::{ClauseKind, Section};
-use crate::term::Sort;
+use crate::policy::{Clause, ClauseKind, Policy, Section};
+use crate::term::{Sort, TermId};
 
 /// The tags of one clause, each at most once.
 pub(super) struct Tags {
@@ -56,7 +56,7 @@ impl Reader {
                 alg::Attribute::Constant(keyword, _) | alg::Attribute::Keyword(keyword) => {
                     (keyword.to_string(), None)
                 }
-                _ => (":pattern".to_owned(), None),
+                alg::Attribute::Pattern(_) => (":pattern".to_owned(), None),
             };
             let span = match value {
                 Some(value) => self.place(base, value),
@@ -214,4 +214,19 @@ impl Reader {
             None => value.clone(),
         }
     }
+}
+
+/// Adds a clause whose term and tags are good.
+fn push_clause(policy: &mut Policy, tags: Tags, term: TermId, span: Span) {
+    let name = tags.name.unwrap_or_else(|| format!("range!{}", policy.clauses.len() + 1));
+    policy.clauses.push(Clause {
+        name,
+        member: 0,
+        kind: tags.kind,
+        section: tags.section,
+        cites: tags.cites,
+        source: tags.source,
+        term,
+        span,
+    });
 }

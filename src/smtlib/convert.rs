@@ -1,7 +1,8 @@
 //! Parsed terms to typed terms, definitions written out on the way.
 //!
-//! The walk keeps its own stack, so no term and no chain of definitions can exhaust the machine's; a
-//! subterm with a fault has no value, and what contains it stays silent, so each fault is said once.
+//! The walk keeps its own stack, so no term and no chain of definitions can exhaust the machine's;
+//! a subterm with a fault has no value, and what contains it stays silent, so each fault is said
+//! once.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -69,7 +70,8 @@ pub(super) struct Converter<'t> {
     symbols: &'t Symbols,
     pub(super) terms: &'t mut Terms,
     pub(super) faults: &'t mut Vec<Diagnostic>,
-    /// Parameters stand for themselves: a product of two of them may still be linear where it is used.
+    /// Parameters stand for themselves: a product of two of them may still be linear where it is
+    /// used.
     trial: bool,
     scopes: Vec<Scope<'t>>,
     values: Vec<Option<TermId>>,

@@ -1,4 +1,5 @@
-//! The operators of the fragment: what they take, what they give, and what to write instead of others.
+//! The operators of the fragment: what they take, what they give, and what to write instead of
+//! others.
 
 use yaspar_ir::ast::alg;
 use yaspar_ir::untyped::{Identifier, Str};

@@ -136,8 +136,8 @@ pub enum TagStyle {
     Comments,
 }
 
-/// A joined policy as a complete file: every enumeration, constant and clause, with names and labels
-/// qualified by policy.
+/// A joined policy as a complete file: every enumeration, constant and clause, with names and
+/// labels qualified by policy.
 #[must_use]
 pub fn print_policy(policy: &Policy, tags: TagStyle) -> String {
     let terms = &policy.terms;

@@ -1,8 +1,8 @@
 //! Cuts a file into its top-level commands before the parser sees it.
 //!
-//! The parser stops at its first fault and recurses where a term is nested; this scan does neither. So
-//! each command is parsed by itself, a fault in one hides none in the next, and a term that is nested
-//! too deep is refused here.
+//! The parser stops at its first fault and recurses where a term is nested; this scan does neither.
+//! So each command is parsed by itself, a fault in one hides none in the next, and a term that is
+//! nested too deep is refused here.
 
 use std::ops::Range;
 
@@ -108,8 +108,8 @@ pub(super) fn commands(source: &Source, text: &str, faults: &mut Vec<Diagnostic>
         faults.append(&mut strict);
         return pieces;
     }
-    // Somewhere a parenthesis is missing. Assume that a command starts where a line starts with one:
-    // then the fault is shown at the command that lacks it, and the others are still read.
+    // Somewhere a parenthesis is missing. Assume that a command starts where a line starts with
+    // one: then the fault is shown at the command that lacks it, and the others are still read.
     scan(source, text, true, faults)
 }
 

@@ -266,7 +266,7 @@ impl Reader<'_> {
             }
             return Phrases::None;
         };
-        for (key, _) in values.get_ref() {
+        for key in values.get_ref().keys() {
             if !constructors.contains(key.get_ref()) {
                 let near = nearest(key.get_ref(), constructors.iter().map(String::as_str));
                 let hint = near.map_or_else(

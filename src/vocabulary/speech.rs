@@ -1,6 +1,7 @@
 //! Sentences of facts: values into words, and words back into values.
 //!
-//! Reading is exact: a sentence is heard as a fact only if saying that fact gives the sentence back.
+//! Reading is exact: a sentence is heard as a fact only if saying that fact gives the sentence
+//! back.
 
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
@@ -24,7 +25,7 @@ pub fn number_text(number: &Number) -> Option<String> {
     let whole = size.to_integer().to_string();
     let mut text = String::from(sign);
     for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index) % 3 == 0 {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

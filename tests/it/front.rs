@@ -1,5 +1,5 @@
-//! Laws of the front end: what is printed reads back as it was, what is said is heard as it was meant,
-//! and an inquiry leaves out what only opaque conditions read.
+//! Laws of the front end: what is printed reads back as it was, what is said is heard as it was
+//! meant, and an inquiry leaves out what only opaque conditions read.
 
 use std::fmt::Write as _;
 use std::fs;

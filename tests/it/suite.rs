@@ -1,5 +1,5 @@
-//! Walks `tests/policies`: whole tiny projects, good ones that load and broken ones whose messages are
-//! in `expected.txt`. `UPDATE_EXPECT=1` rewrites those; read the difference.
+//! Walks `tests/policies`: whole tiny projects, good ones that load and broken ones whose messages
+//! are in `expected.txt`. `UPDATE_EXPECT=1` rewrites those; read the difference.
 
 use std::fs;
 use std::path::{Path, PathBuf};
