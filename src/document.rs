@@ -2,6 +2,8 @@
 //!
 //! A label is marked once, bold, at the start of its paragraph: `**§129(d)(1)**`.
 
+use std::collections::BTreeMap;
+
 use crate::diag::{Diagnostic, Source, Span};
 
 /// The text with its labels and headings.
@@ -13,13 +15,15 @@ pub struct Document {
     pub headings: Vec<(usize, String)>,
     /// The text itself.
     pub source: Source,
+    /// Position in `labels` by label.
+    index: BTreeMap<String, usize>,
 }
 
 impl Document {
     /// The place of a label.
     #[must_use]
     pub fn label(&self, label: &str) -> Option<&Span> {
-        self.labels.iter().find(|(known, _)| known == label).map(|(_, span)| span)
+        self.labels.get(*self.index.get(label)?).map(|(_, span)| span)
     }
 }
 
@@ -29,8 +33,12 @@ const CLOSE: &str = "**";
 /// Reads a text and reports labels that are doubled, misspelled or not at the start of a paragraph.
 #[must_use]
 pub fn read(source: &Source) -> (Document, Vec<Diagnostic>) {
-    let mut document =
-        Document { labels: Vec::new(), headings: Vec::new(), source: source.clone() };
+    let mut document = Document {
+        labels: Vec::new(),
+        headings: Vec::new(),
+        source: source.clone(),
+        index: BTreeMap::new(),
+    };
     let mut faults = Vec::new();
     let mut start = 0;
     let mut fresh = true;
@@ -54,7 +62,10 @@ pub fn read(source: &Source) -> (Document, Vec<Diagnostic>) {
             let span = Span::new(source, begin..end);
             match fault(&document, label, &span, at == 0 && fresh) {
                 Some(fault) => faults.push(fault),
-                None => document.labels.push((label.to_owned(), span)),
+                None => {
+                    document.index.insert(label.to_owned(), document.labels.len());
+                    document.labels.push((label.to_owned(), span));
+                }
             }
         }
         fresh = line.trim().is_empty() || heading(line).is_some();

@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use crate::diag::{Diagnostic, Severity, Source};
 use crate::document::{self, Document};
 use crate::manifest::{Determination, Manifest, PolicyEntry};
@@ -80,10 +82,17 @@ impl Project {
         if !faults.is_empty() {
             return Err(faults);
         }
-        let mut policies = BTreeMap::new();
-        for (id, entry) in &manifest.policies {
-            policies.insert(id.clone(), load_policy(loader, entry));
-        }
+        let files: Vec<(&str, Result<Files, Diagnostic>)> = manifest
+            .policies
+            .iter()
+            .map(|(id, entry)| (id.as_str(), open_policy(loader, entry)))
+            .collect();
+        let read = |(id, files): (&str, Result<Files, Diagnostic>)| {
+            let loaded = files.map(|files| read_policy(id, files));
+            let failed = |fault| Loaded { member: None, faults: vec![fault] };
+            (id.to_owned(), loaded.unwrap_or_else(failed))
+        };
+        let policies = files.into_par_iter().map(read).collect();
         let mut project = Self { manifest, policies };
         project.check_policies();
         Ok(project)
@@ -101,17 +110,25 @@ impl Project {
         self.policies.get(policy).map_or(&[], |loaded| &loaded.faults)
     }
 
-    /// Everything that is wrong anywhere: policies by id, then determinations in the manifest's
-    /// order.
+    /// Everything that is wrong anywhere: policies by id, then determinations in the manifest's order.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut all: Vec<Diagnostic> =
             self.policies.values().flat_map(|loaded| loaded.faults.iter().cloned()).collect();
+        // Determinations of one policy share its joined form and what is wrong with it.
+        let mut joined: BTreeMap<&str, Option<Policy>> = BTreeMap::new();
         for determination in &self.manifest.determinations {
-            if let (true, Err(faults)) =
-                (self.errors(determination).is_empty(), self.inquiry(determination))
-            {
-                all.extend(faults);
+            let id = determination.policy.name.as_str();
+            let policy = joined.entry(id).or_insert_with(|| {
+                if !self.errors(determination).is_empty() {
+                    return None;
+                }
+                let policy = self.worded(id);
+                policy.map_err(|faults| all.extend(faults)).ok()
+            });
+            if let Some(policy) = policy {
+                let inquiry = inquiry::inquiry(self, determination, policy.clone());
+                all.extend(inquiry.err().into_iter().flatten());
             }
         }
         all
@@ -136,11 +153,15 @@ impl Project {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let policy = self.joined(&determination.policy.name)?;
-        let inquiry = inquiry::inquiry(self, determination, policy)?;
-        // Two policies may each be well worded and share a sentence.
-        self.vocabulary(&inquiry.policy)?;
-        Ok(inquiry)
+        let policy = self.worded(&determination.policy.name)?;
+        inquiry::inquiry(self, determination, policy)
+    }
+
+    /// A joined policy whose words are good: two may each be well worded and share a sentence.
+    fn worded(&self, id: &str) -> Result<Policy, Vec<Diagnostic>> {
+        let policy = self.joined(id)?;
+        self.vocabulary(&policy)?;
+        Ok(policy)
     }
 
     /// A policy with all it uses as one.
@@ -162,11 +183,18 @@ impl Project {
     }
 }
 
-fn load_policy(loader: &mut Loader, entry: &PolicyEntry) -> Loaded {
+/// The texts of a policy, as far as they could be read.
+struct Files {
+    smt2: Option<Source>,
+    text: Option<Source>,
+    words: Option<Source>,
+    faults: Vec<Diagnostic>,
+}
+
+fn open_policy(loader: &mut Loader, entry: &PolicyEntry) -> Result<Files, Diagnostic> {
     if let Err(fault) = loader.folder(&entry.path) {
         let hint = "a policy is the folder `policies/<id>`, or the one that `path = \"…\"` names";
-        let fault = fault.at(entry.id.span.clone(), "declared here").hint(hint);
-        return Loaded { member: None, faults: vec![fault] };
+        return Err(fault.at(entry.id.span.clone(), "declared here").hint(hint));
     }
     let mut faults = Vec::new();
     let mut read = |name: &str, hint: &str| -> Option<Source> {
@@ -180,25 +208,32 @@ fn load_policy(loader: &mut Loader, entry: &PolicyEntry) -> Loaded {
     let smt2 = read("policy.smt2", "it holds the formalization: `(set-logic ALL)` …");
     let text = read("policy.md", "it holds the text, each label once: `**§129(d)(1)** …`");
     let words = read("vocabulary.toml", "it holds the words of each fact: `[facts.x]` …");
-    let file = smt2.map(|source| smtlib::read(&entry.id.name, &source));
-    let document = text.map(|source| document::read(&source));
-    let (file, document) = match (file, document) {
-        (Some((file, more)), document) => {
-            faults.extend(more);
-            (file, document)
+    Ok(Files { smt2, text, words, faults })
+}
+
+fn read_policy(id: &str, files: Files) -> Loaded {
+    let mut faults = files.faults;
+    let mut keep = |more: Vec<Diagnostic>| faults.extend(more);
+    let file = files.smt2.map(|source| smtlib::read(id, &source)).map(|(file, more)| {
+        keep(more);
+        file
+    });
+    let document = files.text.map(|source| document::read(&source)).map(|(document, more)| {
+        keep(more);
+        document
+    });
+    // Words can be checked only against what is declared.
+    let words = file.as_ref().zip(files.words);
+    let vocabulary =
+        words.map(|(file, source)| Vocabulary::read(&source, file)).map(|(v, more)| {
+            keep(more);
+            v
+        });
+    let member = match (file, document, vocabulary) {
+        (Some(file), Some(document), Some(vocabulary)) => {
+            Some(Member { file, document, vocabulary })
         }
-        (None, document) => {
-            faults.extend(document.into_iter().flat_map(|(_, more)| more));
-            return Loaded { member: None, faults };
-        }
+        _ => None,
     };
-    let vocabulary = words.map(|source| Vocabulary::read(&source, &file));
-    let mut member = None;
-    if let (Some((document, _)), Some((vocabulary, _))) = (&document, &vocabulary) {
-        let (document, vocabulary) = (document.clone(), vocabulary.clone());
-        member = Some(Member { file, document, vocabulary });
-    }
-    faults.extend(document.into_iter().flat_map(|(_, more)| more));
-    faults.extend(vocabulary.into_iter().flat_map(|(_, more)| more));
     Loaded { member, faults }
 }

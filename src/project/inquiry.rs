@@ -1,7 +1,7 @@
 //! A determination's names resolved in its joined policy: verdict, answers, opaque conditions and
 //! the facts a scenario may state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Project;
 use crate::diag::{Diagnostic, nearest};
@@ -198,50 +198,79 @@ fn askable(policy: &Policy, verdict: &VerdictAtom, opaque: &[ConstId]) -> Vec<Co
     let stated = |id: ConstId| is_fact(&id) && !opaque.contains(&id);
     settle(&mut clauses, stated);
     let asked: BTreeSet<ConstId> = policy.terms.constants_in(verdict.term).into_iter().collect();
-    let hidden = |defined: &ConstId| opaque.contains(defined);
-    // Live clauses: not the definition of an opaque condition, nor of a constant that no live
-    // clause reads.
-    let mut live: Vec<bool> =
-        clauses.iter().map(|clause| !clause.defines.iter().any(hidden)).collect();
-    let read_beside =
-        |live: &[bool], id: &ConstId, but: usize| {
-            asked.contains(id)
-                || clauses.iter().zip(live).enumerate().any(|(index, (clause, live))| {
-                    *live && index != but && clause.reads.contains(id)
-                })
-        };
-    loop {
-        let idle = |index: &usize| {
-            let clause = clauses.get(*index);
-            live.get(*index) == Some(&true)
-                && clause
-                    .into_iter()
-                    .flat_map(|clause| &clause.defines)
-                    .any(|defined| !is_fact(defined) && !read_beside(&live, defined, *index))
-        };
-        let Some(index) = (0..clauses.len()).find(idle) else { break };
-        if let Some(flag) = live.get_mut(index) {
-            *flag = false;
+    let live = live(&clauses, opaque, |id| asked.contains(&id) || is_fact(&id));
+    let read: BTreeSet<ConstId> = clauses
+        .iter()
+        .zip(&live)
+        .filter(|(_, live)| **live)
+        .flat_map(|(clause, _)| clause.reads.iter().copied())
+        .chain(asked)
+        .collect();
+    let below = below(&clauses, &live, opaque);
+    let facts = policy.terms.constants().map(|(id, _)| id).filter(is_fact);
+    facts.filter(|id| opaque.contains(id) || !below.contains(id) || read.contains(id)).collect()
+}
+
+/// Which clauses matter: not those that define an opaque condition, nor those that define a constant
+/// which no clause that matters reads and which is not `kept`.
+fn live(clauses: &[Reading], opaque: &[ConstId], kept: impl Fn(ConstId) -> bool) -> Vec<bool> {
+    let mut live = vec![true; clauses.len()];
+    let mut readers: BTreeMap<ConstId, usize> = BTreeMap::new();
+    let mut definitions: BTreeMap<ConstId, Vec<usize>> = BTreeMap::new();
+    for (index, clause) in clauses.iter().enumerate() {
+        for read in &clause.reads {
+            *readers.entry(*read).or_default() += 1;
+        }
+        for defined in &clause.defines {
+            definitions.entry(*defined).or_default().push(index);
         }
     }
-    // What lies below the opaque conditions.
-    let mut below: BTreeSet<ConstId> = opaque.iter().copied().collect();
+    let hidden = (0_usize..)
+        .zip(clauses)
+        .filter(|(_, clause)| clause.defines.iter().any(|defined| opaque.contains(defined)));
+    let mut dead: Vec<usize> = hidden.map(|(index, _)| index).collect();
+    // A constant's own definition reads it too, so one reader is none.
+    let idle = |readers: &BTreeMap<ConstId, usize>, id: ConstId| {
+        !kept(id) && readers.get(&id).is_none_or(|count| *count <= 1)
+    };
+    for (index, clause) in clauses.iter().enumerate() {
+        if clause.defines.iter().any(|defined| idle(&readers, *defined)) {
+            dead.push(index);
+        }
+    }
+    while let Some(index) = dead.pop() {
+        let (Some(flag), Some(clause)) = (live.get_mut(index), clauses.get(index)) else {
+            continue;
+        };
+        if !std::mem::replace(flag, false) {
+            continue;
+        }
+        for read in &clause.reads {
+            if let Some(count) = readers.get_mut(read) {
+                *count -= 1;
+            }
+            if idle(&readers, *read) {
+                dead.extend(definitions.get(read).into_iter().flatten());
+            }
+        }
+    }
+    live
+}
+
+/// What lies below the opaque conditions: all that their definitions read, through definitions that
+/// do not matter otherwise.
+fn below(clauses: &[Reading], live: &[bool], opaque: &[ConstId]) -> BTreeSet<ConstId> {
+    let mut found: BTreeSet<ConstId> = opaque.iter().copied().collect();
     loop {
-        let dead = clauses.iter().zip(&live).filter(|(_, live)| !**live);
-        let defining = dead.filter(|(clause, _)| clause.defines.iter().any(|d| below.contains(d)));
+        let dead = clauses.iter().zip(live).filter(|(_, live)| !**live);
+        let defining = dead.filter(|(clause, _)| clause.defines.iter().any(|d| found.contains(d)));
         let more: Vec<ConstId> = defining.flat_map(|(clause, _)| &clause.reads).copied().collect();
-        let before = below.len();
-        below.extend(more);
-        if below.len() == before {
-            break;
+        let before = found.len();
+        found.extend(more);
+        if found.len() == before {
+            return found;
         }
     }
-    let constants = policy.terms.constants().map(|(id, _)| id).filter(is_fact);
-    constants
-        .filter(|id| {
-            opaque.contains(id) || !below.contains(id) || read_beside(&live, id, usize::MAX)
-        })
-        .collect()
 }
 
 fn reading(policy: &Policy, term: TermId) -> Reading {

@@ -49,7 +49,7 @@ pub(super) fn join(project: &Project, id: &str) -> Result<Policy, Vec<Diagnostic
 struct Joiner<'j> {
     members: Vec<&'j Member>,
     policy: Policy,
-    /// By member and name: what the joined policy has for it.
+    /// By member and name: what the joined policy has for what is declared there.
     enums: BTreeMap<(usize, String), EnumId>,
     consts: BTreeMap<(usize, String), ConstId>,
 }
@@ -137,11 +137,12 @@ impl<'j> Joiner<'j> {
     fn terms(&mut self) -> Result<(), SortFault> {
         for (index, member) in self.members.clone().into_iter().enumerate() {
             let file = &member.file.policy;
+            let constants = self.here(index, &file.terms);
             let mut built: Vec<TermId> = Vec::with_capacity(file.terms.len());
             // Arguments come before the terms that use them.
             for at in 0..file.terms.len() {
                 let id = TermId(u32::try_from(at).unwrap_or(u32::MAX));
-                let term = self.term(index, &file.terms, id, &built)?;
+                let term = self.term(&constants, &file.terms, id, &built)?;
                 built.push(term);
             }
             let moved = |id: TermId| built.get(id.index()).copied().unwrap_or(id);
@@ -165,30 +166,27 @@ impl<'j> Joiner<'j> {
         Ok(())
     }
 
+    /// What the joined policy has for each constant and enumeration of a member.
+    fn here(&self, member: usize, terms: &Terms) -> Here {
+        let constants = terms.constants().map(|(_, constant)| {
+            let home = self.declarer(member, &constant.name);
+            self.consts.get(&(home, constant.name.clone())).copied()
+        });
+        let enumerations = terms
+            .enumerations()
+            .map(|(_, enumeration)| self.enumeration(member, &enumeration.name));
+        Here { constants: constants.collect(), enumerations: enumerations.collect() }
+    }
+
     fn term(
         &mut self,
-        member: usize,
+        here: &Here,
         from: &Terms,
         id: TermId,
         built: &[TermId],
     ) -> Result<TermId, SortFault> {
         let at = |id: &TermId| built.get(id.index()).copied().unwrap_or(*id);
         let all = |args: &[TermId]| args.iter().map(at).collect::<Vec<_>>();
-        match from.get(id) {
-            Term::Ctor(sort, value) => {
-                let Sort::Enum(sort) = self.sort(member, Sort::Enum(*sort)) else {
-                    return Ok(id);
-                };
-                return Ok(self.policy.terms.ctor(sort, *value));
-            }
-            Term::Const(constant) => {
-                let name = &from.constant(*constant).name;
-                let home = self.declarer(member, name);
-                let constant = self.consts.get(&(home, name.clone())).copied();
-                return Ok(constant.map_or(id, |found| self.policy.terms.constant_term(found)));
-            }
-            _ => {}
-        }
         let terms = &mut self.policy.terms;
         match from.get(id) {
             Term::Bool(truth) => Ok(terms.bool(*truth)),
@@ -203,7 +201,20 @@ impl<'j> Joiner<'j> {
             Term::Sum(args) => terms.sum(&all(args)),
             Term::Scale(factor, arg) => terms.scale(factor, at(arg)),
             Term::ToReal(arg) => terms.to_real(at(arg)),
-            Term::Ctor(..) | Term::Const(_) => Ok(id),
+            Term::Ctor(sort, value) => {
+                let sort = here.enumerations.get(sort.index()).copied().flatten();
+                Ok(sort.map_or(id, |sort| terms.ctor(sort, *value)))
+            }
+            Term::Const(constant) => {
+                let constant = here.constants.get(constant.index()).copied().flatten();
+                Ok(constant.map_or(id, |constant| terms.constant_term(constant)))
+            }
         }
     }
+}
+
+/// By id of one member's arena: what the joined policy has for it.
+struct Here {
+    constants: Vec<Option<ConstId>>,
+    enumerations: Vec<Option<EnumId>>,
 }

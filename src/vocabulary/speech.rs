@@ -136,11 +136,7 @@ impl Hearing {
                 if let Some(first) = places.insert(phrase.text.clone(), phrase) {
                     faults.push(shared(phrase, first));
                 }
-                let forms = words.unit.iter().flat_map(|(one, many)| [one.as_str(), many]);
-                let forms: Vec<&str> =
-                    if phrase.text.contains(UNIT) { forms.collect() } else { vec![""] };
-                for form in forms {
-                    let text = phrase.text.replace(UNIT, form);
+                for text in forms(words, phrase) {
                     let Some((before, after)) = text.split_once(VALUE) else {
                         continue;
                     };
@@ -155,25 +151,11 @@ impl Hearing {
         (hearing, faults)
     }
 
-    /// Sentences that are heard as another fact once a number is put in. Numbers that occur in the
-    /// phrasings themselves are what such an overlap needs, so those are tried.
+    /// Sentences that are heard as another fact once a number is put in. The number of the other
+    /// fact must then stand in this sentence, and this number in the other sentence: few are tried.
     fn overlaps(&self, all: &[Words]) -> Vec<Diagnostic> {
-        let mut numbers: Vec<Number> =
-            [0, 1, 2, 1_250].map(|n: i64| Number::from_integer(n.into())).to_vec();
-        for words in all {
-            let phrases: Vec<&Phrase> = match &words.phrases {
-                Phrases::Number(say) => say.iter().collect(),
-                _ => fixed(words).into_iter().map(|(_, phrase)| phrase).collect(),
-            };
-            for phrase in phrases {
-                let runs = phrase.text.split(|c: char| !c.is_ascii_digit() && !",.".contains(c));
-                numbers.extend(runs.filter_map(|run| read_text(run.trim_matches(['.', ',']))));
-            }
-        }
-        numbers.sort();
-        numbers.dedup();
         let mut faults = Vec::new();
-        for words in all {
+        for (index, words) in all.iter().enumerate() {
             for (value, phrase) in fixed(words) {
                 self.overlap(all, words, &value, 0, phrase, &mut faults);
             }
@@ -181,12 +163,19 @@ impl Hearing {
                 continue;
             };
             for (choice, phrase) in say.iter().enumerate() {
-                let fitting = numbers.iter().filter(|n| words.sort != Sort::Int || n.is_integer());
-                for number in fitting {
-                    let value = Value::Number(number.clone());
-                    if self.overlap(all, words, &value, choice, phrase, &mut faults) {
-                        break;
-                    }
+                let own = forms(words, phrase);
+                let others = own.iter().flat_map(|text| {
+                    let before = text.split(VALUE).next().unwrap_or("");
+                    starts(before).filter_map(|(before, _)| self.numeric.get(before)).flatten()
+                });
+                let numbers: Vec<Number> = others
+                    .filter(|other| (other.words, other.choice) != (index, choice))
+                    .flat_map(|other| numbers_in(&other.after))
+                    .filter(|number| words.sort != Sort::Int || number.is_integer())
+                    .collect();
+                for number in numbers {
+                    let value = Value::Number(number);
+                    self.overlap(all, words, &value, choice, phrase, &mut faults);
                 }
             }
         }
@@ -250,11 +239,7 @@ impl Hearing {
         all: &'w [Words],
         text: &'h str,
     ) -> impl Iterator<Item = (ConstId, Value, &'w Phrase)> + 'h {
-        let starts = text
-            .char_indices()
-            .filter(|(_, c)| c.is_ascii_digit() || *c == '-')
-            .filter_map(move |(at, _)| text.split_at_checked(at));
-        starts.flat_map(move |(before, rest)| {
+        starts(text).flat_map(move |(before, rest)| {
             let patterns = self.numeric.get(before).into_iter().flatten();
             patterns.filter_map(move |pattern| {
                 let words = all.get(pattern.words)?;
@@ -268,6 +253,29 @@ impl Hearing {
             })
         })
     }
+}
+
+/// A phrasing with each form of its unit put in.
+fn forms(words: &Words, phrase: &Phrase) -> Vec<String> {
+    match &words.unit {
+        Some((one, many)) if phrase.text.contains(UNIT) => {
+            [one, many].map(|form| phrase.text.replace(UNIT, form)).to_vec()
+        }
+        _ => vec![phrase.text.clone()],
+    }
+}
+
+/// Every way to cut a text before a digit or a sign.
+fn starts(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let places = text.char_indices().filter(|(_, c)| c.is_ascii_digit() || *c == '-');
+    places.filter_map(move |(at, _)| text.split_at_checked(at))
+}
+
+/// The numbers that stand in a text, and their opposites, since a `-` may belong to either.
+fn numbers_in(text: &str) -> impl Iterator<Item = Number> {
+    let runs = text.split(|c: char| !c.is_ascii_digit() && !",.".contains(c));
+    let numbers = runs.filter_map(|run| read_text(run.trim_matches(['.', ','])));
+    numbers.flat_map(|number| [-number.clone(), number])
 }
 
 /// The sentences without a number, each with what it states.
