@@ -9,4 +9,6 @@
     reason = "a test fails by panicking"
 )]
 
+mod front;
 mod suite;
+mod tidy;
