@@ -110,7 +110,8 @@ impl Project {
         self.policies.get(policy).map_or(&[], |loaded| &loaded.faults)
     }
 
-    /// Everything that is wrong anywhere: policies by id, then determinations in the manifest's order.
+    /// Everything that is wrong anywhere: policies by id, then determinations in the manifest's
+    /// order.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut all: Vec<Diagnostic> =

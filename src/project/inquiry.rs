@@ -211,8 +211,8 @@ fn askable(policy: &Policy, verdict: &VerdictAtom, opaque: &[ConstId]) -> Vec<Co
     facts.filter(|id| opaque.contains(id) || !below.contains(id) || read.contains(id)).collect()
 }
 
-/// Which clauses matter: not those that define an opaque condition, nor those that define a constant
-/// which no clause that matters reads and which is not `kept`.
+/// Which clauses matter: not those that define an opaque condition, nor those that define a
+/// constant which no clause that matters reads and which is not `kept`.
 fn live(clauses: &[Reading], opaque: &[ConstId], kept: impl Fn(ConstId) -> bool) -> Vec<bool> {
     let mut live = vec![true; clauses.len()];
     let mut readers: BTreeMap<ConstId, usize> = BTreeMap::new();
@@ -295,8 +295,8 @@ fn reading(policy: &Policy, term: TermId) -> Reading {
     Reading { defines, reads }
 }
 
-/// Of two constants that a clause equates, the one that is no fact, or else has no other definition,
-/// is the one defined. Where that does not tell, both may be.
+/// Of two constants that a clause equates, the one that is no fact, or else has no other
+/// definition, is the one defined. Where that does not tell, both may be.
 fn settle(clauses: &mut [Reading], stated: impl Fn(ConstId) -> bool) {
     let sure = clauses.iter().filter(|clause| clause.defines.len() == 1);
     let defined: BTreeSet<ConstId> = sure.flat_map(|clause| clause.defines.clone()).collect();

@@ -133,6 +133,30 @@ fn shared_parts_are_printed_once() {
     assert_eq!(digest(&policy, terms.0), digest(&again, terms.1));
 }
 
+#[test]
+fn nesting_up_to_the_limit_is_read() {
+    // The clause adds two parentheses of its own.
+    let nested = |depth: usize| format!("{}b{}", "(or b (= b ".repeat(depth), "))".repeat(depth));
+    let (policy, faults) = read(&assertion(&nested(499)));
+    assert!(faults.is_empty(), "{faults:?}");
+    let printed = print_term(&policy.terms, policy.clauses[0].term);
+    assert!(read(&assertion(&printed)).1.is_empty());
+    let codes = |depth| -> Vec<&str> {
+        read(&assertion(&nested(depth))).1.iter().map(|fault| fault.code).collect()
+    };
+    assert_eq!(codes(500), ["too-deep"]);
+    assert_eq!(codes(50_000), ["too-deep"]);
+}
+
+#[test]
+fn integers_are_exact_at_any_length() {
+    let digits = format!("1{}7", "0".repeat(120));
+    let (policy, faults) = read(&assertion(&format!("(= i (- (* 3 {digits}) j))")));
+    assert!(faults.is_empty(), "{faults:?}");
+    let printed = print_term(&policy.terms, policy.clauses[0].term);
+    assert!(printed.contains(&format!("3{}21", "0".repeat(119))), "{printed}");
+}
+
 fn words() -> (Policy, Vocabulary) {
     let (file, faults) = smtlib::read("tiny", &Source::new("policy.smt2", assertion("b")));
     assert!(faults.is_empty(), "{faults:?}");
