@@ -170,8 +170,9 @@ impl<'s> DiagramClasses<'s> {
         layout: Layout,
         lemmas: Lemmas,
     ) -> Result<Self, Stop> {
-        let mut learnt = LemmaSet::new(space);
-        learnt.complete_hidden(space, &mut theory)?;
+        let hidden = space.remove_constants()?;
+        let mut learnt = LemmaSet::new(space, &hidden);
+        learnt.complete_hidden(&hidden, &mut theory)?;
         match lemmas {
             Lemmas::None => {}
             Lemmas::Pairs => learnt.learn_up_to(2, &mut theory)?,
@@ -528,6 +529,8 @@ fn not_all(diagram: &mut Diagram, core: &Path) -> Result<NodeId, Full> {
 struct LemmaSet {
     components: Vec<Vec<u16>>,
     known: Vec<bool>,
+    /// Whether the background ties facts into the component; such ones are never enumerated.
+    facts: Vec<bool>,
     lemmas: Vec<Path>,
     levels: usize,
 }
@@ -536,7 +539,7 @@ struct LemmaSet {
 const CELLS: usize = 2_000;
 
 impl LemmaSet {
-    fn new(space: &Space) -> Self {
+    fn new(space: &Space, hidden: &[u16]) -> Self {
         let mut groups: Vec<FxHashSet<ConstId>> = Vec::new();
         let mut join = |ids: Vec<ConstId>| {
             let mut together: FxHashSet<ConstId> = ids.into_iter().collect();
@@ -553,11 +556,14 @@ impl LemmaSet {
             join(space.terms.constants_in(*term));
         }
         let mut constraints: Vec<(u16, ConstId)> = Vec::new();
-        for level in space.constraints.iter().chain(&space.hidden) {
+        for level in space.constraints.iter().chain(hidden) {
             if let Some(constraint) = space.constraint(*level) {
                 join(constraint.constants().to_vec());
                 constraints.extend(constraint.constants().first().map(|id| (*level, *id)));
             }
+        }
+        for (id, level) in &space.facts {
+            constraints.push((*level, *id));
         }
         let mut components: Vec<Vec<u16>> = vec![Vec::new(); groups.len()];
         for (level, id) in constraints {
@@ -565,18 +571,22 @@ impl LemmaSet {
                 components[at].push(level);
             }
         }
+        let has_fact = |component: &Vec<u16>| {
+            component.iter().any(|level| space.constraint(*level).is_none())
+        };
         components.retain(|component| !component.is_empty());
+        let facts = components.iter().map(has_fact).collect();
         for component in &mut components {
             component.sort_unstable();
         }
         let known = vec![false; components.len()];
-        Self { components, known, lemmas: Vec::new(), levels: space.levels.len() }
+        Self { components, known, facts, lemmas: Vec::new(), levels: space.levels.len() }
     }
 
     /// Hidden comparisons are removed before classes are formed, so their groups must be complete.
-    fn complete_hidden(&mut self, space: &Space, theory: &mut Theory<'_>) -> Result<(), Stop> {
+    fn complete_hidden(&mut self, hidden: &[u16], theory: &mut Theory<'_>) -> Result<(), Stop> {
         for at in 0..self.components.len() {
-            if self.components[at].iter().any(|level| space.hidden.contains(level))
+            if self.components[at].iter().any(|level| hidden.contains(level))
                 && !self.complete(at, CELLS * 16, theory)?
             {
                 return Err(Stop::Full(Full));
@@ -587,7 +597,7 @@ impl LemmaSet {
 
     fn complete_small(&mut self, theory: &mut Theory<'_>) -> Result<(), Stop> {
         for at in 0..self.components.len() {
-            if !self.known[at] {
+            if !self.known[at] && !self.facts[at] {
                 self.complete(at, CELLS, theory)?;
             }
         }
@@ -626,8 +636,9 @@ impl LemmaSet {
 
     fn learn_up_to(&mut self, size: usize, theory: &mut Theory<'_>) -> Result<(), Stop> {
         for component in self.components.clone() {
+            let constraints = component.iter().filter(|level| theory.compares(**level));
             let signs: Vec<(u16, u8)> =
-                component.iter().flat_map(|level| [(*level, 0), (*level, 1)]).collect();
+                constraints.flat_map(|level| [(*level, 0), (*level, 1)]).collect();
             self.combine(&signs, &Path::new(), 0, size, theory)?;
         }
         Ok(())

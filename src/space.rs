@@ -2,9 +2,10 @@
 //! is in, and which clauses only say which numbers exist.
 //!
 //! Definitions are inlined, if-then-else is lifted out of arithmetic, and every linear comparison
-//! becomes a two-valued level of the diagram. Clauses over numbers alone stay outside as the
-//! *background* that decides which sign patterns are feasible. Derived conditions are inlined;
-//! whatever else is hidden is removed existentially before classes are formed.
+//! becomes a two-valued level of the diagram. Clauses over numbers alone, and clauses whose hidden
+//! constants do not bear on the verdict, stay outside as the *background* that decides which facts
+//! and sign patterns are feasible together. Derived conditions are inlined; what is hidden and does
+//! bear on the verdict is removed existentially before classes are formed.
 
 #![expect(clippy::indexing_slicing, reason = "levels and terms index the space that made them")]
 
@@ -57,7 +58,8 @@ pub struct Space {
     pub constraints: Vec<u16>,
     /// Levels that classes do not depend on any more: hidden constants and their comparisons.
     pub hidden: Vec<u16>,
-    /// Clauses over numbers alone.
+    /// Clauses that only say what can be together: over numbers alone, or with hidden constants that
+    /// do not bear on the verdict.
     pub background: Vec<TermId>,
     /// Numbers replaced by others through an equation of the policy, in order of replacement.
     pub linked: Vec<(ConstId, Linear)>,
@@ -69,6 +71,10 @@ pub struct Space {
     parts: Vec<NodeId>,
     /// Conditions that hold in every scenario.
     rules: Vec<NodeId>,
+    /// For each verdict value what `parts` and `rules` come to without hidden constants.
+    factors: Vec<Vec<NodeId>>,
+    /// Hidden constraints that `factors` still look at.
+    left: Vec<u16>,
 }
 
 impl Space {
@@ -114,18 +120,52 @@ impl Space {
         builder.compile(mebibytes)
     }
 
+    /// Removes hidden constants, which no number bears on, and says which hidden constraints are left:
+    /// most vanish with them, since a condition nobody fixes can come out either way.
+    ///
+    /// # Errors
+    /// The diagram does not fit.
+    pub fn remove_constants(&mut self) -> Result<Vec<u16>, Full> {
+        let (constants, constraints): (Vec<u16>, Vec<u16>) = self
+            .hidden
+            .iter()
+            .partition(|level| matches!(self.levels[**level as usize], Level::Constant(_)));
+        let mut left: Vec<u16> = Vec::new();
+        self.factors.clear();
+        for part in self.parts.clone() {
+            let mut factors = self.rules.clone();
+            factors.push(part);
+            let factors = eliminate(&mut self.diagram, factors, &constants)?;
+            for node in &factors {
+                left.extend(self.diagram.support(*node));
+            }
+            self.factors.push(factors);
+        }
+        left.retain(|level| constraints.contains(level));
+        left.sort_unstable();
+        left.dedup();
+        self.left.clone_from(&left);
+        Ok(left)
+    }
+
     /// The class function, hidden levels removed, where only the sign patterns that satisfy
-    /// `feasible` count.
+    /// `feasible` count. [`Space::remove_constants`] comes first.
     ///
     /// # Errors
     /// The diagram does not fit.
     pub fn classes(&mut self, feasible: NodeId) -> Result<NodeId, Full> {
-        let hidden = self.hidden.clone();
-        let mut possible = Vec::with_capacity(self.parts.len());
-        for part in self.parts.clone() {
-            let mut factors = self.rules.clone();
-            factors.extend([part, feasible]);
-            possible.push(eliminate(&mut self.diagram, factors, &hidden)?);
+        let hidden = self.left.clone();
+        let mut possible = Vec::with_capacity(self.factors.len());
+        for mut factors in self.factors.clone() {
+            factors.push(feasible);
+            let mut factors = eliminate(&mut self.diagram, factors, &hidden)?;
+            // Small ones first keeps what grows small.
+            factors.sort_by_key(|node| self.diagram.size(*node));
+            let mut all = ALWAYS;
+            for node in factors {
+                all = self.diagram.and(all, node)?;
+            }
+            possible.push(all);
         }
         let mut root = EMPTY;
         let mut several = EMPTY;
@@ -146,23 +186,25 @@ impl Space {
     }
 }
 
-/// The conjunction of the factors with hidden levels removed, each as early as the factors allow.
+/// Factors whose conjunction is that of the given ones with hidden levels removed, each as early as
+/// the factors allow.
 fn eliminate(
     diagram: &mut Diagram,
     mut factors: Vec<NodeId>,
     hidden: &[u16],
-) -> Result<NodeId, Full> {
+) -> Result<Vec<NodeId>, Full> {
     let mut left: Vec<u16> = hidden.to_vec();
     while !left.is_empty() {
         // The hidden level that the fewest nodes look at goes first.
         let supports: Vec<Vec<u16>> = factors.iter().map(|node| diagram.support(*node)).collect();
-        let cost = |level: u16| -> usize {
-            let touched = supports.iter().zip(&factors);
-            touched
-                .filter(|(support, _)| support.binary_search(&level).is_ok())
-                .map(|(_, node)| diagram.size(*node))
-                .sum()
-        };
+        let mut cost: FxHashMap<u16, usize> = FxHashMap::default();
+        for (node, support) in factors.iter().zip(&supports) {
+            let size = diagram.size(*node);
+            for level in support {
+                *cost.entry(*level).or_default() += size;
+            }
+        }
+        let cost = |level: u16| cost.get(&level).copied().unwrap_or(0);
         let Some(level) = left.iter().copied().min_by_key(|level| (cost(*level), *level)) else {
             break;
         };
@@ -180,13 +222,7 @@ fn eliminate(
         rest.push(diagram.exists(together, set)?);
         factors = rest;
     }
-    // Small ones first keeps what grows small.
-    factors.sort_by_key(|node| diagram.size(*node));
-    let mut all = ALWAYS;
-    for node in factors {
-        all = diagram.and(all, node)?;
-    }
-    Ok(all)
+    Ok(factors)
 }
 
 /// A number as alternatives: under a condition, this form. Conditions exclude each other.
@@ -368,6 +404,8 @@ impl<'a> Builder<'a> {
     }
 
     fn expand_clauses(&mut self) -> Result<(), SpaceFault> {
+        self.verdict = self.expand(self.verdict)?;
+        let mut mixed = Vec::new();
         for at in &self.slice.kept {
             if self.defining.contains(at) {
                 continue;
@@ -378,11 +416,45 @@ impl<'a> Builder<'a> {
             if !constants.is_empty() && constants.iter().all(numeric) {
                 self.background.push(term);
             } else {
-                self.rules.push(term);
+                mixed.push(term);
             }
         }
-        self.verdict = self.expand(self.verdict)?;
+        let near = self.hidden_near_verdict(&mixed);
+        for term in mixed {
+            let hidden = self.hidden_in(term);
+            if hidden.is_empty() || hidden.iter().any(|id| near.contains(id)) {
+                self.rules.push(term);
+            } else {
+                self.background.push(term);
+            }
+        }
         Ok(())
+    }
+
+    fn hidden_in(&self, term: TermId) -> Vec<ConstId> {
+        let mut hidden = self.terms.constants_in(term);
+        hidden.retain(|id| !self.askable.contains(id));
+        hidden
+    }
+
+    /// Hidden constants that bear on the verdict, directly or through clauses that share them. What
+    /// other clauses hide only says which facts can be stated together, so those clauses stay outside
+    /// the diagram, in the background.
+    fn hidden_near_verdict(&self, clauses: &[TermId]) -> FxHashSet<ConstId> {
+        let groups: Vec<Vec<ConstId>> =
+            clauses.iter().chain(&self.background).map(|term| self.hidden_in(*term)).collect();
+        let mut near: FxHashSet<ConstId> = self.hidden_in(self.verdict).into_iter().collect();
+        loop {
+            let before = near.len();
+            for group in &groups {
+                if group.iter().any(|id| near.contains(id)) {
+                    near.extend(group);
+                }
+            }
+            if near.len() == before {
+                return near;
+            }
+        }
     }
 
     /// The forms a numeric term may take, without their conditions; linked numbers replaced.
@@ -588,6 +660,8 @@ impl<'a> Builder<'a> {
             diagram,
             parts,
             rules,
+            factors: Vec::new(),
+            left: Vec::new(),
         };
         space.sort_levels(&self.askable)?;
         Ok(space)

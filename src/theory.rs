@@ -6,12 +6,13 @@
 
 #![expect(clippy::indexing_slicing, reason = "levels index the space, words the masks made for it")]
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagram::Path;
+use crate::linear::Constraint;
 use crate::solver::{Answer, Limits, Lit, Session, Why};
 use crate::space::{Level, Space};
-use crate::term::{ConstId, Number, TermId, Terms, Value};
+use crate::term::{ConstId, Number, Sort, TermId, Terms, Value};
 
 /// A set of levels with values, as bits: each level has as many bits as its values need.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -131,9 +132,12 @@ pub struct Unsettled(pub Why);
 
 /// The judge of sign patterns.
 pub struct Theory<'s> {
+    terms: &'s Terms,
     session: Session<'s>,
     layout: Layout,
-    constraints: Vec<Option<(crate::linear::Constraint, TermId)>>,
+    constraints: Vec<Option<(Constraint, TermId)>>,
+    /// Facts that the background mentions, by level.
+    facts: Vec<Option<ConstId>>,
     numbers: Vec<ConstId>,
     literals: FxHashMap<(u16, u8), Lit>,
     points: Vec<Point>,
@@ -153,6 +157,13 @@ impl<'s> Theory<'s> {
                 _ => None,
             })
             .collect();
+        let mentioned: FxHashSet<ConstId> =
+            space.background.iter().flat_map(|term| terms.constants_in(*term)).collect();
+        let facts = space.levels.iter().map(|level| match level {
+            Level::Constant(id) if mentioned.contains(id) => Some(*id),
+            _ => None,
+        });
+        let facts = facts.collect();
         let mut numbers: Vec<ConstId> = constraints
             .iter()
             .flatten()
@@ -161,18 +172,28 @@ impl<'s> Theory<'s> {
         numbers.sort_unstable();
         numbers.dedup();
         Self {
+            terms,
             session,
             layout,
             constraints,
+            facts,
             numbers,
             literals: FxHashMap::default(),
             points: Vec::new(),
         }
     }
 
-    /// Whether a level is a constraint.
+    /// Whether a level is a constraint, or a fact that the background mentions.
     #[must_use]
     pub fn judges(&self, level: u16) -> bool {
+        let at = level as usize;
+        self.constraints.get(at).is_some_and(Option::is_some)
+            || self.facts.get(at).is_some_and(Option::is_some)
+    }
+
+    /// Whether a level is a constraint.
+    #[must_use]
+    pub fn compares(&self, level: u16) -> bool {
         self.constraints.get(level as usize).is_some_and(Option::is_some)
     }
 
@@ -224,9 +245,17 @@ impl<'s> Theory<'s> {
         if let Some(lit) = self.literals.get(&(level, value)) {
             return *lit;
         }
-        let lit = match &self.constraints[level as usize] {
-            Some((_, term)) => self.session.term(*term, value == 1),
-            None => self.session.any(&[]),
+        let at = level as usize;
+        let lit = match (&self.constraints[at], self.facts[at]) {
+            (Some((_, term)), _) => self.session.term(*term, value == 1),
+            (None, Some(id)) => {
+                let value = match self.terms.constant(id).sort {
+                    Sort::Enum(sort) => Value::Enum(sort, u32::from(value)),
+                    _ => Value::Bool(value == 1),
+                };
+                self.session.fact(id, &value)
+            }
+            (None, None) => self.session.any(&[]),
         };
         self.literals.insert((level, value), lit);
         lit
@@ -246,6 +275,15 @@ impl<'s> Theory<'s> {
                 let holds = constraint.holds(|id| numbers.get(&id).cloned());
                 self.layout.set(&mut bits, level, u8::from(holds == Some(true)));
             }
+        }
+        for (level, id) in (0_u16..).zip(self.facts.clone()) {
+            let Some(id) = id else { continue };
+            let value = match self.session.model_value(id) {
+                Some(Value::Bool(truth)) => u8::from(truth),
+                Some(Value::Enum(_, at)) => u8::try_from(at).unwrap_or(u8::MAX),
+                _ => return Err(Unsettled(Why::Incomplete)),
+            };
+            self.layout.set(&mut bits, level, value);
         }
         self.points.push(Point { numbers, signs: bits.value });
         Ok(self.points.len() - 1)
