@@ -9,4 +9,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod engine;
+mod invent;
+mod laws;
+mod oracle;
 mod suite;
