@@ -110,15 +110,12 @@ impl<'d> Worker<'d> {
         }
     }
 
-    /// Certifies a candidate.
+    /// Asks everything about a candidate but its witnesses.
     ///
     /// # Errors
-    /// [`Bug`] where a witness fails its own evaluation.
-    pub fn certify(&mut self, candidate: &Candidate) -> Outcome {
-        match self.settle(candidate) {
-            Ok(Ok(claim)) => self.witnessed(claim),
-            Ok(Err(drop)) | Err(drop) => Ok(Err(drop)),
-        }
+    /// Why it is dropped.
+    pub fn claim(&mut self, candidate: &Candidate) -> Result<Certified, Drop> {
+        self.settle(candidate)?
     }
 
     /// Facts and possible values, asked; witnesses are still missing.
@@ -150,6 +147,9 @@ impl<'d> Worker<'d> {
             }
             Kind::Nei(nei) => {
                 let mut possible = self.possible(&facts)?;
+                if possible.len() == 1 && nei == Nei::Hole && path.numbers.is_empty() {
+                    return Ok(Err(Drop::NoClaim));
+                }
                 if possible.len() < 2 {
                     let numbers = self.twin_numbers(&path)?;
                     let Some(numbers) = numbers else { return Ok(Err(Drop::DecidedByNumbers)) };
@@ -330,7 +330,10 @@ impl<'d> Worker<'d> {
     }
 
     /// Adds a scenario for every possible value and evaluates it twice.
-    fn witnessed(&mut self, mut claim: Certified) -> Outcome {
+    ///
+    /// # Errors
+    /// [`Bug`] where a witness fails its own evaluation.
+    pub fn witness(&mut self, mut claim: Certified) -> Outcome {
         let plausible = matches!(claim.kind, Kind::Nei(_));
         let mut possible = Vec::with_capacity(claim.possible.len());
         for (value, _) in &claim.possible {
@@ -347,7 +350,26 @@ impl<'d> Worker<'d> {
             return Ok(Err(Drop::Implausible));
         }
         claim.possible = possible;
+        if claim.kind == Kind::Nei(Nei::Hole) && self.docket.silent {
+            match self.definite_ends(&claim) {
+                Ok(ends) if ends >= 2 => {}
+                Ok(_) => return Ok(Err(Drop::NoClaim)),
+                Err(drop) => return Ok(Err(drop)),
+            }
+        }
         Ok(Ok(claim))
+    }
+
+    /// How many of the possible values' scenarios the policy decides.
+    fn definite_ends(&mut self, claim: &Certified) -> Result<usize, Drop> {
+        let mut ends = 0;
+        for (value, scenario) in &claim.possible {
+            let asked = scenario.iter().filter(|(id, _)| self.docket.askable.contains(id));
+            let mut claims = claims_of(&Facts::new(asked.cloned()));
+            claims.push(Claim::NotVerdict(*value));
+            ends += usize::from(!self.ask(&claims)?);
+        }
+        Ok(ends)
     }
 
     /// The first scenario in candidate order with these facts and this verdict; within plausible

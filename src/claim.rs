@@ -34,6 +34,9 @@ pub enum Drop {
     Presumed,
     /// The text does not read back to the same facts.
     Text,
+    /// No claim after all: the fact a hole leaves out is not needed, or what is left can only be
+    /// decided one way. Not counted among the drops.
+    NoClaim,
 }
 
 impl Drop {
@@ -48,6 +51,7 @@ impl Drop {
             Self::Implausible => "implausible",
             Self::Presumed => "presumed",
             Self::Text => "text",
+            Self::NoClaim => "no_claim",
         }
     }
 

@@ -52,6 +52,8 @@ pub struct Docket {
     pub customs: Customs,
     /// Numbers replaced by others.
     pub linked: Vec<(ConstId, Linear)>,
+    /// The policy is silent on some scenario.
+    pub silent: bool,
     /// Limits of every check.
     pub limits: Limits,
 }
@@ -122,8 +124,20 @@ impl Docket {
             base,
             customs,
             linked: outline.linked.clone(),
+            silent: outline.has_silence(),
             limits,
         })
+    }
+
+    /// Makes a scenario settle every constant of the policy, for the base scenario.
+    pub fn cover_all(&mut self) {
+        let computed: Vec<ConstId> = self.computed.iter().map(|(id, _)| *id).collect();
+        self.hidden = self
+            .terms
+            .constants()
+            .map(|(id, _)| id)
+            .filter(|id| !self.askable.contains(id) && !computed.contains(id))
+            .collect();
     }
 
     /// What the vocabulary says of a number.

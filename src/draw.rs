@@ -73,6 +73,8 @@ pub struct Candidate {
     pub steps: Vec<Step>,
     /// For a hole, the variables of the step left out.
     pub withheld: Vec<ConstId>,
+    /// The node or leaf the path ends at, a hole's step taken.
+    pub end: u32,
     /// Questions from the root to the node or leaf, before anything was withheld.
     pub depth: usize,
     /// Fewest and most questions that definite leaves below add; none for `most` where a silent
@@ -482,6 +484,7 @@ impl Drawer<'_> {
             kind,
             steps,
             withheld,
+            end,
             depth: ranked.taken.len(),
             cut,
             rank: ranked.rank,

@@ -84,6 +84,13 @@ fn form_read(policy: &Policy, form: &[(String, String)]) -> Option<Linear> {
 }
 
 impl Outline {
+    /// No question at all, for proofs that need no tree.
+    #[must_use]
+    pub fn empty() -> Self {
+        let tree = Tree { nodes: vec![Node::Leaf(0)], root: 0, silent: 1 };
+        Self { levels: Vec::new(), tree, linked: Vec::new(), engine: String::new() }
+    }
+
     /// The outline of a grown tree. Constant ids of a space are those of its policy.
     #[must_use]
     pub fn new(space: &Space, tree: Tree, engine: &str) -> Self {
@@ -187,6 +194,12 @@ impl Outline {
             linked,
             engine: stored.engine.clone(),
         })
+    }
+
+    /// Whether some leaf is silent.
+    #[must_use]
+    pub fn has_silence(&self) -> bool {
+        self.tree.nodes.contains(&Node::Leaf(self.tree.silent))
     }
 
     /// A node of the tree.

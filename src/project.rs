@@ -162,7 +162,8 @@ impl Project {
 
 fn load_policy(loader: &mut Loader, entry: &PolicyEntry) -> Loaded {
     if let Err(fault) = loader.folder(&entry.path) {
-        let fault = fault.at(entry.id.span.clone(), "declared here");
+        let hint = "a policy is the folder `policies/<id>`, or the one that `path = \"…\"` names";
+        let fault = fault.at(entry.id.span.clone(), "declared here").hint(hint);
         return Loaded { member: None, faults: vec![fault] };
     }
     let mut faults = Vec::new();

@@ -48,8 +48,8 @@ pub struct PolicyFile {
     pub policy: Policy,
     /// What it imports, in the order written.
     pub imports: Vec<Import>,
-    /// Where each enumeration is declared.
-    pub enumerations: Vec<(EnumId, Span)>,
+    /// Where each enumeration is declared, and each of its values.
+    pub enumerations: Vec<(EnumId, Span, Vec<Span>)>,
     /// Where each label is used: by clause, `:section` first, then `:cites`.
     pub label_spans: Vec<(String, Span)>,
     /// The file.
@@ -74,7 +74,7 @@ struct Reader {
     source: Source,
     policy: Policy,
     imports: Vec<Import>,
-    enumerations: Vec<(EnumId, Span)>,
+    enumerations: Vec<(EnumId, Span, Vec<Span>)>,
     label_spans: Vec<(String, Span)>,
     symbols: Symbols,
     /// Names of clauses, which share one space with all other names.
@@ -345,7 +345,7 @@ fn grammar_fault(error: GrammarError) -> (String, Range<usize>) {
         }
         GrammarError::Other { range, message } => {
             let message = message.trim_start_matches("Parsing: ").trim_end_matches('!');
-            (message.replace('\'', "`"), range)
+            (message.replace('\'', "`").replace("two argument", "two arguments"), range)
         }
     };
     (message, range.start.char_num..range.end.char_num)
@@ -376,4 +376,79 @@ fn push_clause(policy: &mut Policy, tags: Tags, term: crate::term::TermId, span:
         term,
         span,
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_terms(terms: &[&str]) -> (Policy, Vec<&'static str>) {
+        let mut text = "(declare-datatypes ((C 0)) (((red) (green) (blue))))\n\
+             (declare-const a Bool)\n(declare-const b Bool)\n(declare-const i Int)\n\
+             (declare-const j Int)\n(declare-const r Real)\n(declare-const c C)\n\
+             (define-fun f ((x Int) (i Bool)) Bool (and i (< x j)))\n"
+            .to_owned();
+        for (index, term) in terms.iter().enumerate() {
+            let tags = format!(":named n{index} :section \"1\" :source \"s\"");
+            text.push_str(&format!("(assert (! {term} {tags}))\n"));
+        }
+        let (file, faults) = read("tiny", &Source::new("policy.smt2", text));
+        (file.policy, faults.iter().map(|fault| fault.code).collect())
+    }
+
+    /// A term and what it means, the same up to the order of junctions.
+    fn check(term: &str, meaning: &str) {
+        let (policy, codes) = read_terms(&[term, meaning]);
+        assert!(codes.is_empty(), "{term}: {codes:?}");
+        let mut digests = crate::policy::TermDigests::default();
+        let [first, second] = [0, 1].map(|at| policy.clauses[at].term);
+        let printed = print_term(&policy.terms, first);
+        let same = digests.of(&policy.terms, first) == digests.of(&policy.terms, second);
+        assert!(same, "{term} became {printed}, not {meaning}");
+    }
+
+    /// A term and the codes of its faults.
+    fn refuse(term: &str, expect: &str) {
+        let (_, codes) = read_terms(&[term]);
+        assert_eq!(codes.join(" "), expect, "{term}");
+    }
+
+    #[test]
+    fn terms_mean_what_the_standard_says() {
+        check("(<= 0 i 10)", "(and (<= 0 i) (<= i 10))");
+        check("(>= i j)", "(<= j i)");
+        check("(=> a b a)", "true");
+        check("(=> a b (> i 0))", "(or (< 0 i) (not a) (not b))");
+        check("(xor a b true)", "(= a b)");
+        check("(= (- i) (- 5))", "(= (* (- 1) i) (- 5))");
+        check("(< (- i j 1) (* 2 i))", "(< (+ i (* (- 1) j) (- 1)) (* 2 i))");
+        check("(< (/ 1.5 3.0 2.0) r)", "(< (/ 1.0 4.0) r)");
+        check("(< (* r (- 0.5)) (to_real 7))", "(< (* (- (/ 1.0 2.0)) r) 7.0)");
+        check("(distinct c red blue)", "(and (not (= c red)) (not (= c blue)))");
+        check("((_ is green) c)", "(= c green)");
+        check("(let ((a b) (b a)) (and a (not b)))", "(and b (not a))");
+        check("(let ((i a)) (f 3 i))", "(and a (< 3 j))");
+        check("(f i (f 0 b))", "(and b (< 0 j) (< i j))");
+    }
+
+    #[test]
+    fn what_is_outside_is_refused() {
+        refuse("(f i)", "arity");
+        refuse("(f a i)", "sort-mismatch sort-mismatch");
+        refuse("(= i r)", "mixed-arithmetic");
+        refuse("(< (* i j) 3)", "non-linear");
+        refuse("(= 0 (mod i 2))", "refused-term");
+        refuse("(or nowhere (= i nothing) (not 3))", "unknown-name unknown-name sort-mismatch");
+        refuse("(and i (or nowhere b j))", "sort-mismatch unknown-name sort-mismatch");
+        refuse("(= a b a)", "syntax");
+        refuse("i", "sort-mismatch");
+    }
+
+    #[test]
+    fn logics_within_are_taken() {
+        let within = ["UF", "LIA", "LRA", "UFDTLIA", "DT", "UFLIRA", "RDL", "IDL", ""];
+        assert!(within.iter().all(|name| outside(name).is_none()));
+        assert_eq!(outside("UFNIA").as_deref(), Some("NIA"));
+        assert_eq!(outside("ABV").as_deref(), Some("ABV"));
+    }
 }

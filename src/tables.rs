@@ -26,6 +26,7 @@ pub fn read<T: DeserializeOwned + JsonSchema>(source: &Source) -> (Option<T>, Ve
     let checker = Checker { source, root: &schema };
     let whole = Spanned::new(table.span(), DeValue::Table(table.get_ref().clone()));
     checker.check(&whole, &schema, "the file", &mut faults);
+    faults.sort_by_key(|fault| fault.places.first().map(|(span, _)| span.range.start));
     match T::deserialize(toml::de::Deserializer::from(table)) {
         Ok(value) => (Some(value), faults),
         Err(error) => {
@@ -114,7 +115,7 @@ impl Checker<'_> {
             DeValue::Array(items) => {
                 if let Some(schema) = first.get("items") {
                     for item in items.iter() {
-                        self.check(item, schema, &format!("each entry of {what}"), faults);
+                        self.check(item, schema, &format!("an entry of {what}"), faults);
                     }
                 }
             }

@@ -502,10 +502,15 @@ impl Terms {
         let mut literal = Number::zero();
         let mut rest = Vec::with_capacity(args.len());
         for arg in args {
-            match self.get(*arg) {
-                Term::Number(number, _) => literal += number,
-                Term::Sum(inner) => rest.extend(inner.iter().copied()),
-                _ => rest.push(*arg),
+            let parts = match self.get(*arg) {
+                Term::Sum(inner) => inner,
+                _ => std::slice::from_ref(arg),
+            };
+            for part in parts {
+                match self.get(*part) {
+                    Term::Number(number, _) => literal += number,
+                    _ => rest.push(*part),
+                }
             }
         }
         if !literal.is_zero() || rest.is_empty() {

@@ -10,6 +10,7 @@ use crate::policy::{Policy, fits};
 use crate::smtlib::PolicyFile;
 use crate::term::{ConstId, Number, Sort, Value};
 
+mod raw;
 mod read;
 mod speech;
 

@@ -91,12 +91,12 @@ impl Project {
         let ids = std::iter::once(id).chain(used.iter().map(String::as_str));
         for other in ids {
             let Some(found) = self.member(other) else { continue };
-            for (sort, span) in &found.file.enumerations {
+            for (sort, _, places) in &found.file.enumerations {
                 let enumeration = found.file.policy.terms.enumeration(*sort);
                 if home(found, &enumeration.name).is_some() {
                     continue;
                 }
-                for constructor in &enumeration.constructors {
+                for (constructor, span) in enumeration.constructors.iter().zip(places) {
                     let first = names.insert(constructor, (other, span.clone()));
                     let constant = member.file.policy.constant(constructor);
                     let first = first.or_else(|| {
@@ -180,8 +180,8 @@ fn declaration(file: &crate::smtlib::PolicyFile, name: &str) -> Option<(String, 
         };
         return Some((sort, file.policy.declaration(constant)?.span.clone()));
     }
-    let found = file.enumerations.iter().find(|(id, _)| terms.enumeration(*id).name == name);
-    found.map(|(id, span)| (values(*id), span.clone()))
+    let found = file.enumerations.iter().find(|(id, _, _)| terms.enumeration(*id).name == name);
+    found.map(|(id, span, _)| (values(*id), span.clone()))
 }
 
 /// Every label the clauses use is in the text.

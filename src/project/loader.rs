@@ -96,18 +96,19 @@ fn text(path: &Path, bytes: Vec<u8>) -> (Option<Source>, Vec<Diagnostic>) {
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
+            // Up to the fault, the replaced text is the text itself.
             let good = error.utf8_error().valid_up_to();
-            let before = error.as_bytes().get(..good).unwrap_or(&[]);
-            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-            let fault = Diagnostic::error("not-utf8", format!("line {line} is not UTF-8"))
-                .in_file(path)
+            let shown = Source::new(path, String::from_utf8_lossy(error.as_bytes()));
+            let fault = Diagnostic::error("not-utf8", "this is not UTF-8")
+                .at(Span::new(&shown, good..good + 1), "from here on")
                 .hint("save the file as UTF-8");
             return (None, vec![fault]);
         }
     };
-    if text.starts_with('\u{feff}') {
+    if let Some(rest) = text.strip_prefix('\u{feff}') {
+        let shown = Source::new(path, rest);
         let fault = Diagnostic::error("byte-order-mark", "the file starts with a byte order mark")
-            .in_file(path)
+            .at(Span::new(&shown, 0..1), "before this")
             .hint("save it as UTF-8 without one (`UTF-8`, not `UTF-8 with BOM`)");
         return (None, vec![fault]);
     }

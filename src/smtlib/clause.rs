@@ -70,7 +70,10 @@ impl Reader {
                     Diagnostic::error("duplicate-tag", format!("`{keyword}` is there twice"))
                         .at(span, "again here")
                         .at(first.clone(), "first here")
-                        .hint("one `:section` per clause; list further labels in `:cites`"),
+                        .hint(match keyword.as_str() {
+                            ":section" => "list further labels in `:cites \"a; b\"`",
+                            _ => "keep one of them",
+                        }),
                 );
             } else {
                 if value.is_none() {
@@ -84,7 +87,8 @@ impl Reader {
             let hint = format!("a clause is written `{}`", usage("assert"));
             self.faults.push(Diagnostic::error("missing-tag", message).at(span, "").hint(hint));
         }
-        let tags = self.interpret(&found, piece);
+        let unknown = self.faults.iter().skip(before).any(|fault| fault.code == "unknown-tag");
+        let tags = self.interpret(&found, piece, unknown);
         (self.faults.len() == before).then_some(tags)
     }
 
@@ -95,7 +99,13 @@ impl Reader {
         self.faults.push(Diagnostic::error("unknown-tag", message).at(span, "").hint(hint));
     }
 
-    fn interpret(&mut self, found: &[(String, Option<&Str>, Span)], piece: &Piece) -> Tags {
+    /// `unknown`: some tag is misspelled, so that one more may only seem to be missing.
+    fn interpret(
+        &mut self,
+        found: &[(String, Option<&Str>, Span)],
+        piece: &Piece,
+        unknown: bool,
+    ) -> Tags {
         let get = |tag: &str| {
             let found = found.iter().find(|(keyword, _, _)| keyword == tag)?;
             Some((found.1?.as_str().to_owned(), found.2.clone()))
@@ -111,9 +121,11 @@ impl Reader {
             }
         };
         let name = get(":named").and_then(|(name, span)| self.clause_name(name, span));
+        let labels = self.label_spans.len();
         let section = get(":section").and_then(|(label, span)| self.label(&label, &span, 0));
         let cites = get(":cites").map_or_else(Vec::new, |(list, span)| self.cites(&list, &span));
         if kind == ClauseKind::Range {
+            self.label_spans.truncate(labels);
             for tag in [":section", ":cites"] {
                 if let Some((_, span)) = get(tag) {
                     self.faults.push(
@@ -127,7 +139,7 @@ impl Reader {
             let has = |tag: &str| found.iter().any(|(keyword, _, _)| keyword == tag);
             let missing: Vec<&str> =
                 [":named", ":section", ":source"].into_iter().filter(|tag| !has(tag)).collect();
-            if !missing.is_empty() {
+            if !missing.is_empty() && !unknown {
                 let list = missing.join("`, no `");
                 self.faults.push(
                     Diagnostic::error("missing-tag", format!("this clause has no `{list}`"))
@@ -166,6 +178,10 @@ impl Reader {
         let quoted = self.source.text().get(span.range.clone()).is_some_and(|t| t.starts_with('"'));
         let start = span.range.start + offset + usize::from(quoted);
         let place = Span::new(&self.source, start..start + label.len().max(1));
+        if self.source.text().get(place.range.clone()).is_none_or(|text| !text.is_ascii()) {
+            // That it is not ASCII was said before anything was parsed.
+            return None;
+        }
         let odd = label.bytes().find(|byte| !byte.is_ascii_graphic() || b";:*\"`|".contains(byte));
         let message = match odd {
             None if label.is_empty() => "an empty label".to_owned(),

@@ -10,7 +10,7 @@ use yaspar_ir::ast::alg;
 use yaspar_ir::traits::{MetaData, Repr};
 use yaspar_ir::untyped::{Constant, QualifiedIdentifier, Str, Term};
 
-use super::operators::{Operator, operator, refusal};
+use super::operators::{Operator, arguments, operator, refusal};
 use crate::diag::{Diagnostic, Source, Span, nearest};
 use crate::term::{ConstId, EnumId, Number, Sort, TermId, Terms, read_number};
 
@@ -114,10 +114,7 @@ impl<'t> Converter<'t> {
                 }
                 Task::Apply(at, operator, args) => {
                     let values = self.values.split_off(self.values.len() - args.len());
-                    let value = values
-                        .into_iter()
-                        .collect::<Option<Vec<_>>>()
-                        .and_then(|values| self.apply(at, operator, &args, &values));
+                    let value = self.apply(at, operator, &args, &values);
                     self.values.push(value);
                 }
                 Task::Call(function) => {
@@ -234,9 +231,7 @@ impl<'t> Converter<'t> {
             return None;
         };
         if function.params.len() != args.len() {
-            let expected = function.params.len();
-            let message = format!("`{word}` takes {expected} arguments, not {}", args.len());
-            self.fault(at, "arity", message);
+            self.arity(at, word, function, args.len());
             self.values.push(None);
             return None;
         }
@@ -253,6 +248,9 @@ impl<'t> Converter<'t> {
         let word = head.0.symbol.as_str();
         let indexed = !head.0.indices.is_empty();
         let known = self.symbols.terms.get(word);
+        if matches!(known, Some((Meaning::Broken, _))) {
+            return;
+        }
         if let (Some(hint), None) = (refusal(word, indexed), known) {
             self.fault(at, "refused-term", format!("`{word}` is outside the fragment"))
                 .push_hint(hint);
@@ -265,6 +263,12 @@ impl<'t> Converter<'t> {
             let fault = self.fault(at, "unknown-name", format!("unknown function `{word}`"));
             fault.push_hint(did_you_mean(near, "define it with `define-fun` above its first use"));
         }
+    }
+
+    fn arity(&mut self, at: At<'t>, word: &str, function: &Function, found: usize) {
+        let names: Vec<&str> = function.params.iter().map(|(name, _)| name.as_str()).collect();
+        let message = format!("`{word}` takes {}, not {found}", arguments(names.len()));
+        self.fault(at, "arity", message).push_hint(format!("write `({word} {})`", names.join(" ")));
     }
 
     fn functions(&self) -> Vec<&'t str> {
@@ -303,8 +307,10 @@ impl<'t> Converter<'t> {
     fn name(&mut self, at: At<'t>, name: &'t QualifiedIdentifier) -> Option<TermId> {
         let word = name.0.symbol.as_str();
         if !name.0.indices.is_empty() {
+            let tester = "testers are applied: `((_ is constructor) term)`";
+            let hint = if word == "is" { Some(tester) } else { refusal(word, true) };
             self.fault(at, "refused-term", format!("`(_ {word} …)` is outside the fragment"))
-                .push_hint("testers are applied: `((_ is constructor) term)`");
+                .push_hint(hint.unwrap_or(tester));
             return None;
         }
         if let Some(value) = self.local(at.scope, word) {
@@ -317,8 +323,7 @@ impl<'t> Converter<'t> {
             Some(Meaning::Definition(term)) => Some(*term),
             Some(Meaning::Broken) => None,
             Some(Meaning::Function(function)) => {
-                let count = function.params.len();
-                self.fault(at, "arity", format!("`{word}` takes {count} arguments, not 0"));
+                self.arity(at, word, function, 0);
                 None
             }
             None => {
@@ -360,14 +365,21 @@ impl<'t> Converter<'t> {
         at: At<'t>,
         operator: Operator<'t>,
         args: &[&'t Term],
-        values: &[TermId],
+        values: &[Option<TermId>],
     ) -> Option<TermId> {
         let spans: Vec<Span> = args.iter().map(|arg| self.span(arg, at.base)).collect();
         let whole = self.span(at.term, at.base);
         let mut faults = Vec::new();
         let mut context =
             super::operators::Context { terms: self.terms, faults: &mut faults, whole, spans };
-        let value = context.apply(operator, values, self.symbols);
+        let good: Option<Vec<TermId>> = values.iter().copied().collect();
+        let value = match good {
+            Some(values) => context.apply(operator, &values, self.symbols),
+            None => {
+                context.despite_faults(operator, values);
+                None
+            }
+        };
         if self.trial {
             faults.retain(|fault| !matches!(fault.code, "non-linear" | "division"));
         }

@@ -116,7 +116,8 @@ impl Reader {
         }
         let words = values.iter().map(|(word, _)| word.clone()).collect();
         let id = self.policy.terms.declare_enumeration(name.as_str(), words);
-        self.enumerations.push((id, span.clone()));
+        let places = values.iter().map(|(_, place)| place.clone()).collect();
+        self.enumerations.push((id, span.clone(), places));
         if good {
             self.symbols.sorts.insert(name.to_string(), (Sort::Enum(id), span));
         }

@@ -90,6 +90,23 @@ pub(super) fn refusal(word: &str, indexed: bool) -> Option<&'static str> {
     })
 }
 
+/// The word of an operator on truth values.
+fn junction(operator: Operator<'_>) -> Option<&'static str> {
+    Some(match operator {
+        Operator::And => "and",
+        Operator::Or => "or",
+        Operator::Xor => "xor",
+        Operator::Not => "not",
+        Operator::Implies => "=>",
+        _ => return None,
+    })
+}
+
+/// A number of arguments in words.
+pub(super) fn arguments(count: usize) -> String {
+    if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") }
+}
+
 /// Where an operator is applied, and where its faults go.
 pub(super) struct Context<'c> {
     pub(super) terms: &'c mut Terms,
@@ -137,6 +154,18 @@ impl Context<'_> {
         }
     }
 
+    /// One argument has a fault that was reported; the sorts of the others may be wrong too.
+    pub(super) fn despite_faults(&mut self, operator: Operator<'_>, args: &[Option<TermId>]) {
+        let Some(word) = junction(operator) else { return };
+        let spans = std::mem::take(&mut self.spans);
+        for (span, arg) in spans.into_iter().zip(args) {
+            if let Some(arg) = arg {
+                self.spans = vec![span];
+                self.expect(word, &[*arg], Sort::Bool);
+            }
+        }
+    }
+
     fn built(
         &mut self,
         make: impl FnOnce(&mut Terms) -> Result<TermId, SortFault>,
@@ -152,9 +181,9 @@ impl Context<'_> {
                     .at(span, "")
                     .hint("arithmetic is linear: one side of `*` is a number such as `3`")
             }
-            SortFault::DivisionByZero => {
-                Diagnostic::error("division", "division by zero").at(span, "")
-            }
+            SortFault::DivisionByZero => Diagnostic::error("division", "division by zero")
+                .at(span, "")
+                .hint("divide by a literal that is not zero"),
             SortFault::Mismatch { .. } => {
                 Diagnostic::error("sort-mismatch", fault.to_string()).at(span, "")
             }
@@ -174,8 +203,9 @@ impl Context<'_> {
         if args.len() == count {
             return Some(());
         }
-        let message = format!("`{word}` takes {count} argument(s), not {}", args.len());
-        self.faults.push(Diagnostic::error("arity", message).at(self.whole.clone(), ""));
+        let message = format!("`{word}` takes {}, not {}", arguments(count), args.len());
+        let hint = format!("write `({word}{})`", " term".repeat(count));
+        self.faults.push(Diagnostic::error("arity", message).at(self.whole.clone(), "").hint(hint));
         None
     }
 
@@ -259,14 +289,7 @@ impl Context<'_> {
     }
 
     fn logic(&mut self, operator: Operator<'_>, args: &[TermId]) -> Option<TermId> {
-        let word = match operator {
-            Operator::And => "and",
-            Operator::Or => "or",
-            Operator::Xor => "xor",
-            Operator::Not => "not",
-            _ => "=>",
-        };
-        self.expect(word, args, Sort::Bool)?;
+        self.expect(junction(operator)?, args, Sort::Bool)?;
         let (first, rest) = args.split_first()?;
         match operator {
             Operator::And => self.built(|terms| terms.and(args)),

@@ -130,7 +130,7 @@ fn write_head(terms: &Terms, id: TermId, text: &mut String, stack: &mut Vec<Part
 /// How the tags of clauses are printed beside their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagStyle {
-    /// As attributes, so that the file can be read as a policy again. Solvers warn of each.
+    /// As attributes, which solvers ignore with a warning each.
     Attributes,
     /// As comments: nothing that a solver would mention.
     Comments,

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use num_traits::Signed;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use toml::Spanned;
 
+use super::raw::{Literal, RawFact, RawPhrases, RawVocabulary};
 use super::speech::{UNIT, VALUE};
 use super::{Phrase, Phrases, Words};
 use crate::diag::{Diagnostic, Source, Span, nearest};
@@ -14,68 +13,6 @@ use crate::policy::fits;
 use crate::smtlib::PolicyFile;
 use crate::tables;
 use crate::term::{ConstId, Number, Sort, Value, read_number};
-
-/// The file as it is written.
-#[derive(Debug, Deserialize, JsonSchema)]
-struct RawVocabulary {
-    #[serde(default)]
-    #[schemars(with = "BTreeMap<String, RawFact>")]
-    facts: BTreeMap<Spanned<String>, Spanned<RawFact>>,
-    #[serde(default)]
-    #[schemars(with = "BTreeMap<String, RawDerived>")]
-    derived: BTreeMap<Spanned<String>, RawDerived>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-struct RawDerived {
-    #[schemars(with = "String")]
-    name: Spanned<String>,
-}
-
-type RawPhrases = Spanned<Vec<Spanned<String>>>;
-
-#[derive(Debug, Deserialize, JsonSchema)]
-struct RawFact {
-    #[serde(default = "yes")]
-    ask: bool,
-    #[serde(default)]
-    subject: String,
-    name: Option<String>,
-    #[schemars(with = "Option<String>")]
-    unit: Option<Spanned<String>>,
-    #[schemars(with = "Option<Vec<Literal>>")]
-    bounds: Option<Spanned<Vec<Spanned<Literal>>>>,
-    #[schemars(with = "Option<Vec<Literal>>")]
-    typical: Option<Spanned<Vec<Spanned<Literal>>>>,
-    #[schemars(with = "Option<Literal>")]
-    step: Option<Spanned<Literal>>,
-    #[schemars(with = "Option<Literal>")]
-    presumed: Option<Spanned<Literal>>,
-    #[schemars(with = "Option<Vec<String>>")]
-    say: Option<RawPhrases>,
-    #[serde(rename = "true")]
-    #[schemars(with = "Option<Vec<String>>")]
-    yes: Option<RawPhrases>,
-    #[serde(rename = "false")]
-    #[schemars(with = "Option<Vec<String>>")]
-    no: Option<RawPhrases>,
-    #[schemars(with = "Option<BTreeMap<String, Vec<String>>>")]
-    values: Option<Spanned<BTreeMap<Spanned<String>, RawPhrases>>>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-/// A value in TOML. A number is read again from the text, since TOML libraries make it a float.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "numbers are read from their place in the text")]
-enum Literal {
-    Bool(bool),
-    Number(f64),
-    Text(String),
-}
 
 type Derived = BTreeMap<String, String>;
 
@@ -216,6 +153,8 @@ impl Reader<'_> {
             if let (Some(range), false) = (range, fitting) {
                 let kind = self.file.policy.terms.sort_name(sort);
                 let hint = match sort {
+                    _ if key == "step" => "only a Real has a step",
+                    _ if ["unit", "bounds", "typical"].contains(&key) => "only a number has it",
                     Sort::Bool => "a Bool has sentences for `true` and `false`",
                     Sort::Int | Sort::Real => "a number has sentences in `say`",
                     Sort::Enum(_) => "an enumeration has sentences in `values`",

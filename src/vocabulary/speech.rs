@@ -212,9 +212,14 @@ impl Hearing {
         let Some((_, _, place)) = other else {
             return false;
         };
-        let mut fault = Diagnostic::error("shared-sentence", format!("two facts share `{text}`"))
-            .at(phrase.span.clone(), "said here");
-        if let Some(place) = place {
+        let message = format!("two facts share `{text}`");
+        if faults.iter().any(|fault| fault.message == message) {
+            return true;
+        }
+        let mut fault =
+            Diagnostic::error("shared-sentence", message).at(phrase.span.clone(), "said here");
+        let mut fixed = all.iter().flat_map(fixed).map(|(_, phrase)| phrase);
+        if let Some(place) = place.or_else(|| fixed.find(|phrase| phrase.text == text)) {
             fault = fault.at(place.span.clone(), "and here");
         }
         faults.push(fault.hint("word one of them differently"));

@@ -10,7 +10,9 @@
 )]
 
 mod engine;
+mod front;
 mod invent;
 mod laws;
 mod oracle;
 mod suite;
+mod tidy;

@@ -1,0 +1,5 @@
+(set-info :imports "fees: days")
+(declare-const days Int)
+(declare-const tax Bool)
+(assert (! (= tax (> days 1))
+  :named s2 :section "1" :source "a rule"))

@@ -1,0 +1,2 @@
+(set-logic ALL)
+(declare-const refund Bool)

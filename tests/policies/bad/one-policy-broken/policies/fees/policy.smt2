@@ -1,0 +1,10 @@
+(set-logic ALL)
+(set-info :imports "shop: days has_receipt")
+(declare-const days Int)
+(declare-const has_receipt Bool)
+(declare-const fee Bool)
+(declare-const express Bool)
+(assert (! (= fee (and express (not has_receipt) (> days 10)))
+  :named s1 :section "1" :source "express without receipt after ten days"))
+(assert (! has_recipt
+  :named s2 :section "1" :source "a rule"))

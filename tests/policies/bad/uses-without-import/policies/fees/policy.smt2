@@ -1,0 +1,7 @@
+(set-logic ALL)
+(declare-const days Int)
+(declare-const has_receipt Bool)
+(declare-const fee Bool)
+(declare-const express Bool)
+(assert (! (= fee (and express (not has_receipt) (> days 10)))
+  :named s1 :section "1" :source "express without receipt after ten days"))
