@@ -79,6 +79,7 @@ fn main() {
     );
     let tree = grow(&mut classes, &vars, silent, Estimate::Mean, &AtomicBool::new(false)).unwrap();
     println!("lemmas {} checks {}", classes.lemmas(), meter.checks());
+    println!("TREE {}", blake3::hash(format!("{:?}", tree).as_bytes()).to_hex());
     // counts
     let n = tree.nodes.len();
     let mut def = vec![0u128; n];

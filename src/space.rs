@@ -9,8 +9,9 @@
 
 #![expect(clippy::indexing_slicing, reason = "levels and terms index the space that made them")]
 
+use rustc_hash::FxHashSet;
 
-use crate::diagram::{ALWAYS, Diagram, EMPTY, Full, NodeId};
+use crate::diagram::{Diagram, EMPTY, Full, NodeId};
 use crate::linear::{Constraint, Linear};
 use crate::policy::Inquiry;
 use crate::slice::Slice;
@@ -18,10 +19,12 @@ use crate::term::{ConstId, SortFault, TermId, Terms, Value};
 
 mod compile;
 mod expand;
+mod factors;
 mod hidden;
 mod levels;
 
 use expand::Builder;
+use factors::Factors;
 use hidden::Resolvent;
 
 /// What a level of the diagram stands for.
@@ -141,76 +144,62 @@ impl Space {
     }
 
     /// The class function, hidden levels removed, where only the sign patterns that satisfy
-    /// `feasible` count.
+    /// `feasible` count. To be asked once: it leaves the diagram with this function alone, in a good
+    /// order for it.
     ///
     /// # Errors
     /// The diagram does not fit.
     pub fn classes(&mut self, feasible: NodeId) -> Result<NodeId, Full> {
-        let hidden = self.hidden.clone();
-        let mut possible = Vec::with_capacity(self.parts.len());
-        for part in self.parts.clone() {
-            let mut factors = self.conditions.clone();
-            factors.extend([part, feasible]);
-            possible.push(eliminate(&mut self.diagram, factors, &hidden)?);
+        let parts = std::mem::take(&mut self.parts);
+        let count = parts.len();
+        let own: FxHashSet<u16> =
+            parts.iter().flat_map(|part| self.diagram.support(*part)).collect();
+        let (inner, outer): (Vec<u16>, Vec<u16>) =
+            self.hidden.iter().partition(|level| own.contains(level));
+        let silent = self.silent();
+        self.diagram.pause_early();
+        let mut factors = Factors {
+            diagram: &mut self.diagram,
+            factors: std::mem::take(&mut self.conditions),
+            kept: parts,
+        };
+        factors.factors.push(feasible);
+        // What no verdict looks at is removed once for all of them.
+        factors.eliminate(&outer)?;
+        let common = count + factors.factors.len();
+        factors.kept.append(&mut factors.factors);
+        for at in 0..count {
+            factors.factors = factors.kept[count..common].to_vec();
+            factors.factors.push(factors.kept[at]);
+            factors.eliminate(&inner)?;
+            let possible = factors.conjoin()?;
+            factors.kept.push(possible);
         }
-        let mut root = EMPTY;
-        let mut several = EMPTY;
-        let mut some = EMPTY;
-        for node in &possible {
-            let again = self.diagram.and(some, *node)?;
-            several = self.diagram.or(several, again)?;
-            some = self.diagram.or(some, *node)?;
-        }
-        let single = self.diagram.not(several)?;
-        for (class, node) in (1_u8..).zip(&possible) {
-            let only = self.diagram.and(*node, single)?;
-            let part = self.diagram.guard(only, Diagram::terminal(class))?;
-            root = self.diagram.join(root, part)?;
-        }
-        let part = self.diagram.guard(several, Diagram::terminal(self.silent()))?;
-        self.diagram.join(root, part)
+        factors.factors.clear();
+        factors.kept.drain(..common);
+        let mut root = factors.attempt(|diagram, _, possible| decide(diagram, possible, silent))?;
+        self.diagram.reorder(&mut [&mut root]);
+        self.diagram.pause_late();
+        Ok(root)
     }
 }
 
-/// The conjunction of the factors with hidden levels removed, each as early as the factors allow.
-fn eliminate(
-    diagram: &mut Diagram,
-    mut factors: Vec<NodeId>,
-    hidden: &[u16],
-) -> Result<NodeId, Full> {
-    let mut left: Vec<u16> = hidden.to_vec();
-    while !left.is_empty() {
-        // The hidden level that the fewest nodes look at goes first.
-        let supports: Vec<Vec<u16>> = factors.iter().map(|node| diagram.support(*node)).collect();
-        let cost = |level: u16| -> usize {
-            let touched = supports.iter().zip(&factors);
-            touched
-                .filter(|(support, _)| support.binary_search(&level).is_ok())
-                .map(|(_, node)| diagram.size(*node))
-                .sum()
-        };
-        let Some(level) = left.iter().copied().min_by_key(|level| (cost(*level), *level)) else {
-            break;
-        };
-        left.retain(|other| *other != level);
-        let mut together = ALWAYS;
-        let mut rest = Vec::with_capacity(factors.len());
-        for (node, support) in factors.iter().zip(&supports) {
-            if support.binary_search(&level).is_ok() {
-                together = diagram.and(together, *node)?;
-            } else {
-                rest.push(*node);
-            }
-        }
-        let set = diagram.level_set(&[level]);
-        rest.push(diagram.exists(together, set)?);
-        factors = rest;
+/// From where each verdict is possible to where it is the only one.
+fn decide(diagram: &mut Diagram, possible: &[NodeId], silent: u8) -> Result<NodeId, Full> {
+    let mut root = EMPTY;
+    let mut several = EMPTY;
+    let mut some = EMPTY;
+    for node in possible {
+        let again = diagram.and(some, *node)?;
+        several = diagram.or(several, again)?;
+        some = diagram.or(some, *node)?;
     }
-    // Small ones first keeps what grows small.
-    factors.sort_by_key(|node| diagram.size(*node));
-    let mut all = ALWAYS;
-    for node in factors {
-        all = diagram.and(all, node)?;
+    let single = diagram.not(several)?;
+    for (class, node) in (1_u8..).zip(possible) {
+        let only = diagram.and(*node, single)?;
+        let part = diagram.guard(only, Diagram::terminal(class))?;
+        root = diagram.join(root, part)?;
     }
-    Ok(all)
+    let part = diagram.guard(several, Diagram::terminal(silent))?;
+    diagram.join(root, part)
 }

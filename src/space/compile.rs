@@ -43,17 +43,9 @@ impl Space {
                 }
             };
         }
-        self.conditions.clear();
-        for rule in &self.rules {
-            self.conditions.push(compiler.condition(*rule)?);
-        }
-        self.parts = match self.terms.sort(self.verdict) {
-            Sort::Bool => {
-                let yes = compiler.condition(self.verdict)?;
-                vec![compiler.diagram.not(yes)?, yes]
-            }
-            _ => compiler.choice(self.verdict)?,
-        };
+        let (parts, conditions) = compiler.compile(self.verdict, &self.rules)?;
+        self.parts = parts;
+        self.conditions = conditions;
         for resolvent in &self.resolvents {
             self.conditions.push(resolvent.condition(&mut diagram)?);
         }
@@ -74,6 +66,40 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
+    /// Where each value of the verdict is chosen, and the rules.
+    fn compile(
+        &mut self,
+        verdict: TermId,
+        rules: &[TermId],
+    ) -> Result<(Vec<NodeId>, Vec<NodeId>), SpaceFault> {
+        self.diagram.pause_early();
+        for term in rules.iter().chain([&verdict]) {
+            while let Err(fault) = self.step(*term) {
+                let SpaceFault::Full(Full) = fault else {
+                    return Err(fault);
+                };
+                let mut kept: Vec<&mut NodeId> = self.conditions.values_mut().collect();
+                kept.extend(self.choices.values_mut().flatten());
+                kept.extend(self.numbers.values_mut().flatten().map(|(under, _)| under));
+                self.diagram.relieve(&mut kept)?;
+            }
+        }
+        self.diagram.pause_late();
+        let parts = match self.conditions.get(&verdict) {
+            Some(yes) => vec![self.diagram.not(*yes)?, *yes],
+            None => self.choice(verdict)?,
+        };
+        Ok((parts, rules.iter().map(|rule| self.conditions[rule]).collect()))
+    }
+
+    /// Brings a term among the known ones.
+    fn step(&mut self, term: TermId) -> Result<(), SpaceFault> {
+        match self.terms.sort(term) {
+            Sort::Bool => self.condition(term).map(drop),
+            _ => self.choice(term).map(drop),
+        }
+    }
+
     fn condition(&mut self, term: TermId) -> Result<NodeId, SpaceFault> {
         if let Some(known) = self.conditions.get(&term) {
             return Ok(*known);

@@ -95,7 +95,8 @@ impl Draft {
     fn rule(&mut self, term: &str) {
         self.count += 1;
         let n = self.count;
-        self.clauses += &format!("(assert (! {term} :named c{n} :section \"{n}\" :source \"c{n}\"))\n");
+        self.clauses +=
+            &format!("(assert (! {term} :named c{n} :section \"{n}\" :source \"c{n}\"))\n");
     }
 
     fn range(&mut self, term: &str) {
@@ -283,7 +284,8 @@ impl Draft {
             .collect();
         let spell = |half: i64| format!("(/ {}.0 2.0)", half.abs());
         let spell = |half: i64| if half < 0 { format!("(- {})", spell(half)) } else { spell(half) };
-        let any: Vec<String> = halves.iter().map(|half| format!("(= r {})", spell(*half))).collect();
+        let any: Vec<String> =
+            halves.iter().map(|half| format!("(= r {})", spell(*half))).collect();
         self.range(&format!("(or {})", any.join(" ")));
         let bound = spell(*dice.pick(&halves));
         self.literals.push(format!("(< r {bound})"));

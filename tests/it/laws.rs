@@ -96,9 +96,8 @@ fn trees_agree_with_brute_force() {
     }
     let count = |has: &dyn Fn(&Traits) -> bool| traits.iter().filter(|found| has(found)).count();
     let share = |has: &dyn Fn(&Traits) -> bool| count(has) * 100 / traits.len().max(1);
-    let grown = share(&|found| {
-        found.shape.leaves >= 3 && found.shape.depth >= 3 && found.shape.nei > 0
-    });
+    let grown =
+        share(&|found| found.shape.leaves >= 3 && found.shape.depth >= 3 && found.shape.nei > 0);
     let (silent, linked) = (share(&|found| found.silent), share(&|found| found.linked));
     let enumeration = share(&|found| found.enumeration);
     eprintln!(

@@ -384,7 +384,9 @@ impl Oracle {
         let classes: BTreeSet<u8> = rows.iter().map(|row| row.class).collect();
         match &tree.nodes[node as usize] {
             Node::Leaf(class) if classes == BTreeSet::from([*class]) => Ok(()),
-            Node::Leaf(class) => Err(format!("a leaf of class {class} has scenarios of {classes:?}")),
+            Node::Leaf(class) => {
+                Err(format!("a leaf of class {class} has scenarios of {classes:?}"))
+            }
             Node::Ask { .. } if classes.len() < 2 => {
                 Err(format!("a question where only {classes:?} is possible"))
             }
@@ -445,12 +447,19 @@ pub(crate) fn compare(
         (Node::Ask { variables, .. }, Question::Leaf(expected)) => {
             Err(format!("a question for {}, not a leaf of {expected}", names(variables)))
         }
-        (Node::Ask { variables, branches }, Question::Ask { variables: asked, dropped, branches: below }) => {
+        (
+            Node::Ask { variables, branches },
+            Question::Ask { variables: asked, dropped, branches: below },
+        ) => {
             if let Some(id) = variables.iter().find(|id| dropped.contains(id)) {
                 return Err(format!("`{}` is asked, which is droppable", names(&[*id])));
             }
             if variables != asked {
-                return Err(format!("a question for {}, not for {}", names(variables), names(asked)));
+                return Err(format!(
+                    "a question for {}, not for {}",
+                    names(variables),
+                    names(asked)
+                ));
             }
             if branches.len() != below.len() {
                 let (n, m) = (branches.len(), below.len());
