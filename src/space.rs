@@ -61,6 +61,8 @@ pub struct Space {
     pub levels: Vec<Level>,
     /// The term of each level that is a constraint.
     pub constraint_terms: Vec<Option<TermId>>,
+    /// What a scenario may state.
+    pub askable: FxHashSet<ConstId>,
     /// Askable Bool and enumeration facts, with their level, in declaration order.
     pub facts: Vec<(ConstId, u16)>,
     /// Levels of constraints over askable numbers, in the constraints' own order.

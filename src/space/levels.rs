@@ -188,6 +188,7 @@ impl Builder<'_> {
             terms: self.terms,
             levels: self.levels,
             constraint_terms,
+            askable: self.askable,
             facts: Vec::new(),
             constraints: Vec::new(),
             hidden: Vec::new(),
@@ -201,14 +202,15 @@ impl Builder<'_> {
             conditions: Vec::new(),
             resolvents: self.resolvents,
         };
-        space.sort_levels(&self.askable, &self.removed);
+        space.sort_levels(&self.removed);
         Ok(space)
     }
 }
 
 impl Space {
     /// Tells askable levels from hidden ones.
-    fn sort_levels(&mut self, askable: &FxHashSet<ConstId>, removed: &FxHashSet<ConstId>) {
+    fn sort_levels(&mut self, removed: &FxHashSet<ConstId>) {
+        let askable = &self.askable;
         for (at, level) in (0_u16..).zip(&self.levels) {
             match level {
                 Level::Constant(id) if askable.contains(id) => self.facts.push((*id, at)),

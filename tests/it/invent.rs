@@ -3,55 +3,12 @@
 //! A policy is written as text, so that a failing one can be read and kept. All its numbers have
 //! small domains, given beside the text for the oracle; range clauses say the same.
 
-use std::collections::BTreeMap;
-
 use deogen::policy::Inquiry;
-use deogen::term::{Sort, Value, read_number};
+use deogen::term::{Constant, Sort, Value, read_number};
 
+use crate::draft::{Dice, Draft, Whole, literal, whole};
 use crate::engine;
-use crate::oracle::Domains;
-
-/// SplitMix64: the same policies on every machine.
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// From 0 to `sides - 1`.
-    fn below(&mut self, sides: usize) -> usize {
-        usize::try_from(self.roll() % sides as u64).unwrap()
-    }
-
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + i64::try_from(self.below(usize::try_from(high - low + 1).unwrap())).unwrap()
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
-    }
-}
-
-/// A whole number of a policy with all values it may have.
-#[derive(Clone)]
-struct Whole {
-    name: String,
-    low: i64,
-    high: i64,
-}
+use crate::scenarios::Domains;
 
 /// An invented policy.
 pub(crate) struct Invented {
@@ -60,128 +17,9 @@ pub(crate) struct Invented {
     pub(crate) domains: Domains,
 }
 
-#[derive(Default)]
-struct Draft {
-    declarations: String,
-    clauses: String,
-    count: usize,
-    /// Conditions that formulas are made of.
-    literals: Vec<String>,
-    numbers: Vec<Whole>,
-    /// Domains of constants that are numbers.
-    domains: BTreeMap<String, Vec<Value>>,
-    askable: Vec<String>,
-    opaque: Vec<String>,
-    /// Combinations of stated and of hidden values so far.
-    scenarios: usize,
-}
-
-fn whole(text: i64) -> Value {
-    Value::Number(read_number(&text.to_string()).unwrap())
-}
-
-fn literal(number: i64) -> String {
-    if number < 0 { format!("(- {})", -number) } else { number.to_string() }
-}
-
 impl Draft {
-    fn declare(&mut self, name: &str, sort: &str, askable: bool) {
-        self.declarations += &format!("(declare-const {name} {sort})\n");
-        if askable {
-            self.askable.push(name.to_owned());
-        }
-    }
-
-    fn rule(&mut self, term: &str) {
-        self.count += 1;
-        let n = self.count;
-        self.clauses +=
-            &format!("(assert (! {term} :named c{n} :section \"{n}\" :source \"c{n}\"))\n");
-    }
-
-    fn range(&mut self, term: &str) {
-        self.clauses += &format!("(assert (! {term} :kind range))\n");
-    }
-
-    fn whole(&mut self, dice: &mut Dice, name: &str, askable: bool, most: i64) -> Whole {
-        let low = if dice.chance(75) { 0 } else { dice.between(-2, 2) };
-        let high = low + dice.between(2, most);
-        let number = Whole { name: name.to_owned(), low, high };
-        self.ranged(&number, askable, dice.chance(50));
-        number
-    }
-
-    fn ranged(&mut self, number: &Whole, askable: bool, chained: bool) {
-        let Whole { name, low, high } = number;
-        self.declare(name, "Int", askable);
-        let values: Vec<Value> = (*low..=*high).map(whole).collect();
-        self.scenarios *= values.len();
-        self.domains.insert(name.clone(), values);
-        let (low, high) = (literal(*low), literal(*high));
-        if chained {
-            self.range(&format!("(<= {low} {name} {high})"));
-        } else {
-            self.range(&format!("(>= {name} {low})"));
-            self.range(&format!("(not (> {name} {high}))"));
-        }
-    }
-
-    /// `name` compared with some bound inside its domain.
-    fn threshold(&mut self, dice: &mut Dice, number: &Whole) -> String {
-        let Whole { name, low, high } = number;
-        let bound = literal(dice.between(*low, *high));
-        match dice.below(9) {
-            0 | 1 => format!("(<= {name} {bound})"),
-            2 | 3 => format!("(> {name} {bound})"),
-            4 => format!("(< {name} {bound})"),
-            5 => format!("(= {name} {bound})"),
-            6 => format!("(distinct {name} {bound})"),
-            7 => format!("(>= (* 2 {name}) {})", literal(low + high)),
-            _ => format!("(>= {name} {bound})"),
-        }
-    }
-
-    /// Two numbers compared with each other.
-    fn link(&mut self, dice: &mut Dice, a: &Whole, b: &Whole) -> String {
-        let (x, y) = (&a.name, &b.name);
-        let sum = literal(dice.between(a.low + b.low, a.high + b.high));
-        let step = literal(dice.between(-2, 2));
-        match dice.below(8) {
-            0 => format!("(<= {x} {y})"),
-            1 => format!("(< {x} {y})"),
-            2 => format!("(<= (+ {x} {y}) {sum})"),
-            3 => format!("(>= (- {x} {y}) {step})"),
-            4 => format!("(= {x} (+ {y} {step}))"),
-            5 => format!("(<= (* 2 {x}) (+ {y} {step}))"),
-            6 => format!("(> (+ {x} (* 2 {y})) {sum})"),
-            _ => format!("(>= {x} {y})"),
-        }
-    }
-
-    /// A formula over `size` different conditions of the pool.
-    fn formula(&mut self, dice: &mut Dice, size: usize) -> String {
-        let mut pool = self.literals.clone();
-        let mut parts = Vec::new();
-        while parts.len() < size && !pool.is_empty() {
-            let literal = pool.swap_remove(dice.below(pool.len()));
-            parts.push(if dice.chance(25) { format!("(not {literal})") } else { literal });
-        }
-        while parts.len() > 1 {
-            let a = parts.swap_remove(dice.below(parts.len()));
-            let b = parts.swap_remove(dice.below(parts.len()));
-            parts.push(match dice.below(14) {
-                0..=5 => format!("(and {a} {b})"),
-                6..=10 => format!("(or {a} {b})"),
-                11 => format!("(=> {a} {b})"),
-                12 => format!("(= {a} {b})"),
-                _ => format!("(not (and {a} {b}))"),
-            });
-        }
-        parts.pop().unwrap_or_else(|| "true".to_owned())
-    }
-
     fn facts(&mut self, dice: &mut Dice) {
-        for at in 0..2 + dice.below(3) {
+        for at in 0..2 + dice.below(3).max(dice.below(3)) {
             self.declare(&format!("b{at}"), "Bool", true);
             self.literals.push(format!("b{at}"));
             self.scenarios *= 2;
@@ -204,6 +42,8 @@ impl Draft {
 
     fn numbers(&mut self, dice: &mut Dice) {
         let count = *dice.pick(&[0, 1, 1, 2, 2, 2, 2, 3]);
+        // Many comparisons of few numbers: most patterns of their signs are infeasible.
+        let dense = dice.chance(15);
         let most = if count > 2 { 3 } else { 6 };
         for at in 0..count {
             let linked = at == 1 && dice.chance(30);
@@ -213,33 +53,40 @@ impl Draft {
             } else {
                 self.whole(dice, &format!("x{at}"), true, most)
             };
-            for _ in 0..1 + dice.below(2) {
+            for _ in 0..1 + dice.below(2) + usize::from(dense) {
                 let threshold = self.threshold(dice, &number);
                 self.literals.push(threshold);
             }
             self.numbers.push(number);
         }
         let numbers = self.numbers.clone();
-        for pair in numbers.windows(2) {
-            match dice.below(10) {
-                0 => {
-                    let link = self.link(dice, &pair[0], &pair[1]);
-                    self.range(&link);
-                }
-                1 => {
-                    let link = self.link(dice, &pair[0], &pair[1]);
-                    let when = self.formula(dice, 1);
-                    self.rule(&format!("(=> {when} {link})"));
-                }
-                2..=5 => {
-                    let link = self.link(dice, &pair[0], &pair[1]);
-                    self.literals.push(link);
-                }
-                _ => {}
-            }
+        let pairs: Vec<&[Whole]> = numbers.windows(2).collect();
+        let more = if dense { 3 } else { 1 };
+        for pair in pairs.iter().cycle().take(pairs.len() * more) {
+            self.connected(dice, &pair[0], &pair[1]);
         }
         if dice.chance(8) {
             self.real(dice);
+        }
+    }
+
+    /// Perhaps two numbers are compared: always, on a condition, or as a condition.
+    fn connected(&mut self, dice: &mut Dice, a: &Whole, b: &Whole) {
+        match dice.below(10) {
+            0 => {
+                let link = self.link(dice, a, b);
+                self.range(&link);
+            }
+            1 => {
+                let link = self.link(dice, a, b);
+                let when = self.formula(dice, 1);
+                self.rule(&format!("(=> {when} {link})"));
+            }
+            2..=5 => {
+                let link = self.link(dice, a, b);
+                self.literals.push(link);
+            }
+            _ => {}
         }
     }
 
@@ -420,7 +267,7 @@ impl Draft {
 
     /// What the verdict depends on; returns the verdict's name.
     fn verdict(&mut self, dice: &mut Dice) -> &'static str {
-        let size = 3 + dice.below(3);
+        let size = 4 + dice.below(3);
         let first = self.formula(dice, size);
         let size = 2 + dice.below(2);
         let second = self.formula(dice, size);
@@ -468,12 +315,19 @@ impl Draft {
         "v"
     }
 
-    fn unrelated(&mut self) {
+    /// Clauses that the verdict does not depend on, some of them about its facts.
+    fn unrelated(&mut self, dice: &mut Dice) {
         self.declare("z0", "Bool", true);
         self.declare("z1", "Bool", false);
         self.rule("(=> z0 z1)");
         self.declare("z2", "Bool", false);
-        self.rule("(= z2 (and b0 (not b1)))");
+        let body = self.formula(dice, 2);
+        self.rule(&format!("(= z2 {body})"));
+        if let [a, .., b] = self.numbers.clone().as_slice() {
+            self.declare("z3", "Bool", false);
+            let (link, threshold) = (self.link(dice, a, b), self.threshold(dice, b));
+            self.rule(&format!("(= z3 (or z2 (and {link} {threshold})))"));
+        }
     }
 }
 
@@ -490,8 +344,8 @@ pub(crate) fn invent(seed: u64) -> Option<Invented> {
     draft.hidden(dice);
     draft.derived(dice);
     let verdict = draft.verdict(dice);
-    if dice.chance(10) {
-        draft.unrelated();
+    if dice.chance(12) {
+        draft.unrelated(dice);
     }
     if draft.scenarios > 12_000 {
         return None;
@@ -507,7 +361,7 @@ pub(crate) fn invent(seed: u64) -> Option<Invented> {
     );
     let inquiry = engine::inquiry(&text, &draft.askable, verdict, &draft.opaque);
     let terms = &inquiry.policy.terms;
-    let domain = |(_, constant): (_, &deogen::term::Constant)| match constant.sort {
+    let domain = |(_, constant): (_, &Constant)| match constant.sort {
         Sort::Int | Sort::Real => draft.domains[&constant.name].clone(),
         sort => terms.values_of(sort).unwrap(),
     };

@@ -4,18 +4,20 @@ use rayon::prelude::*;
 
 use deogen::classes::Lemmas;
 use deogen::slice;
-use deogen::space::Level;
+use deogen::space::{Level, Space};
 use deogen::term::Sort;
+use deogen::tree::Tree;
 
 use crate::engine;
 use crate::invent::{Invented, invent};
 use crate::oracle::{self, Oracle, Shape};
+use crate::scenarios;
 
 /// Policies a run looks at; `DEOGEN_POLICIES` and `DEOGEN_SEED` widen a search by hand.
-fn numbers() -> std::ops::Range<u64> {
+fn policies(count: u64) -> std::ops::Range<u64> {
     let read = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = read("DEOGEN_SEED").unwrap_or(20_261_130);
-    first..first + read("DEOGEN_POLICIES").unwrap_or(480)
+    first..first + read("DEOGEN_POLICIES").unwrap_or(count)
 }
 
 /// What the generator's shares are counted from.
@@ -37,7 +39,7 @@ enum Outcome {
 
 fn judge(policy: &Invented) -> Outcome {
     let Invented { text, inquiry, domains } = policy;
-    let scenarios = oracle::scenarios(inquiry, domains);
+    let scenarios = scenarios::scenarios(inquiry, domains);
     if scenarios.is_empty() {
         return Outcome::Skipped;
     }
@@ -79,7 +81,7 @@ fn judge(policy: &Invented) -> Outcome {
 
 #[test]
 fn trees_agree_with_brute_force() {
-    let outcomes: Vec<(u64, Outcome)> = numbers()
+    let outcomes: Vec<(u64, Outcome)> = policies(400)
         .into_par_iter()
         .map(|seed| (seed, invent(seed).map_or(Outcome::Skipped, |policy| judge(&policy))))
         .collect();
@@ -122,13 +124,65 @@ fn trees_agree_with_brute_force() {
     assert!(refused.len() * 50 <= traits.len(), "{} policies refused", refused.len());
 }
 
+/// Judges policies one by one; prints how many and fails with the first that is wrong.
+fn each(what: &str, count: u64, judge: impl Fn(&Invented) -> Option<Result<(), String>> + Sync) {
+    let found: Vec<Option<Result<(), String>>> = policies(count)
+        .into_par_iter()
+        .map(|seed| {
+            let policy = invent(seed)?;
+            let wrong = |fault| format!("policy {seed}: {fault}\n{}", policy.text);
+            judge(&policy).map(|verdict| verdict.map_err(wrong))
+        })
+        .collect();
+    let found: Vec<Result<(), String>> = found.into_iter().flatten().collect();
+    eprintln!("{what}: {} policies", found.len());
+    let wrong: Vec<String> = found.iter().filter_map(|found| found.clone().err()).collect();
+    assert!(wrong.is_empty(), "{what}: {} wrong, the first:\n{}", wrong.len(), wrong[0]);
+    assert!(found.len() * 10 >= usize::try_from(count).unwrap() * 8, "too few policies");
+}
+
 #[test]
-fn show_one() {
-    let Some(seed) = std::env::var("DEOGEN_SHOW").ok().and_then(|text| text.parse().ok()) else {
-        return;
-    };
-    if let Some(policy) = invent(seed) {
-        eprintln!("{}", policy.text);
-        eprintln!("askable {:?}", policy.inquiry.askable);
-    }
+fn lemmas_given_in_advance_change_nothing() {
+    each("lemmas", 400, |Invented { inquiry, .. }| {
+        let slice = slice::slice(inquiry, &[]);
+        let grown = [Lemmas::Pairs, Lemmas::None, Lemmas::Triples]
+            .map(|lemmas| engine::tree(inquiry, &slice, lemmas).map(|(_, tree)| tree));
+        let [Ok(pairs), Ok(none), Ok(triples)] = &grown else { return None };
+        Some(match (pairs == none, pairs == triples) {
+            (true, true) => Ok(()),
+            (false, _) => Err("no lemmas and pairs of signs grow different trees".to_owned()),
+            (_, false) => Err("pairs and triples of signs grow different trees".to_owned()),
+        })
+    });
+}
+
+#[test]
+fn slicing_changes_no_tree() {
+    each("slices", 400, |Invented { inquiry, .. }| {
+        let sliced = engine::tree(inquiry, &slice::slice(inquiry, &[]), Lemmas::Pairs).ok()?;
+        let whole = engine::tree(inquiry, &slice::whole(inquiry), Lemmas::Pairs);
+        let same =
+            |(space, tree): &(Space, Tree)| engine::alike((&sliced.0, &sliced.1), (space, tree));
+        Some(match whole {
+            Ok(whole) if same(&whole) => Ok(()),
+            Ok(_) => Err("slicing changes the tree".to_owned()),
+            Err(fault) => Err(format!("unsliced, {fault}")),
+        })
+    });
+}
+
+#[test]
+fn the_solver_alone_grows_the_same_trees() {
+    each("reference", 400, |Invented { inquiry, .. }| {
+        let (space, tree) =
+            engine::tree(inquiry, &slice::slice(inquiry, &[]), Lemmas::Pairs).ok()?;
+        let slice = slice::slice(inquiry, &[]);
+        let outline = Space::lay_out(inquiry, &slice).unwrap();
+        assert_eq!(outline.levels, space.levels, "a diagram adds no level");
+        Some(match engine::solver_tree(&outline) {
+            Ok(other) if other == tree => Ok(()),
+            Ok(_) => Err("diagram and solver grow different trees".to_owned()),
+            Err(fault) => Err(fault),
+        })
+    });
 }
