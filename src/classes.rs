@@ -170,9 +170,8 @@ impl<'s> DiagramClasses<'s> {
         layout: Layout,
         lemmas: Lemmas,
     ) -> Result<Self, Stop> {
-        let hidden = space.remove_constants()?;
-        let mut learnt = LemmaSet::new(space, &hidden);
-        learnt.complete_hidden(&hidden, &mut theory)?;
+        let mut learnt = LemmaSet::new(space);
+        learnt.complete_hidden(space, &mut theory)?;
         match lemmas {
             Lemmas::None => {}
             Lemmas::Pairs => learnt.learn_up_to(2, &mut theory)?,
@@ -223,7 +222,7 @@ impl<'s> DiagramClasses<'s> {
         }
         let mut bits = self.layout.empty();
         for level in self.diagram.levels(set) {
-            self.layout.set(&mut bits, level, 0);
+            self.layout.set(&mut bits, *level, 0);
         }
         self.masks.insert(set, bits.mask().to_vec());
         bits.mask().to_vec()
@@ -326,12 +325,14 @@ impl<'s> DiagramClasses<'s> {
     ) -> Result<Step<()>, Stop> {
         let context = &state.context;
         let first = merge(&context.decided, &pair.0);
-        let a = terminal_at(self.diagram, state.node, &pair.0);
-        let b = terminal_at(self.diagram, state.node, &pair.1);
+        let a = self.diagram.class_at(state.node, &pair.0);
+        let b = self.diagram.class_at(state.node, &pair.1);
         let Step::Done(one) = self.witness(&first, a)? else {
             return Ok(Step::Again);
         };
-        // The second scenario agrees with the first on every other open level.
+        // The second scenario agrees with the first on every other open level. In the group it may
+        // have any values of its class: those of the pair belong to values that the first scenario
+        // need not have where the pair leaves levels open.
         let levels = &group.levels;
         let mut agreed: Path = context
             .open
@@ -339,7 +340,6 @@ impl<'s> DiagramClasses<'s> {
             .filter(|level| !levels.contains(level))
             .map(|level| (*level, self.layout.get(&one, *level)))
             .collect();
-        agreed.extend(pair.1.iter().filter(|(level, _)| levels.contains(level)));
         agreed.extend(context.decided.iter().copied());
         agreed.sort_unstable();
         let Step::Done(two) = self.witness(&agreed, b)? else {
@@ -409,7 +409,7 @@ impl Classes for DiagramClasses<'_> {
         while node != EMPTY && !self.known_scenario(&context.facts) {
             let found = self.diagram.find(node, &Path::new(), |terminal| terminal != 0);
             let Some(found) = found else { break };
-            let class = terminal_at(self.diagram, node, &found);
+            let class = self.diagram.class_at(node, &found);
             match self.witness(&merge(&context.decided, &found), class)? {
                 Step::Done(one) => self.scenarios.extend_from_slice(&one),
                 Step::Again => node = self.replay(&context)?,
@@ -499,17 +499,6 @@ pub fn merge(a: &Path, b: &Path) -> Path {
     all
 }
 
-/// The terminal a complete path leads to; 0 where the path leaves a level open.
-fn terminal_at(diagram: &Diagram, node: NodeId, path: &Path) -> u8 {
-    diagram.find(node, path, |_| true).map_or(0, |found| {
-        let mut at = node;
-        for (_, value) in found {
-            at = diagram.children(at).nth(value as usize).unwrap_or(EMPTY);
-        }
-        Diagram::as_terminal(at).unwrap_or(0)
-    })
-}
-
 /// The class function without the scenarios that have all these signs.
 fn forbid(diagram: &mut Diagram, root: NodeId, core: &Path) -> Result<NodeId, Full> {
     let allowed = not_all(diagram, core)?;
@@ -539,7 +528,7 @@ struct LemmaSet {
 const CELLS: usize = 2_000;
 
 impl LemmaSet {
-    fn new(space: &Space, hidden: &[u16]) -> Self {
+    fn new(space: &Space) -> Self {
         let mut groups: Vec<FxHashSet<ConstId>> = Vec::new();
         let mut join = |ids: Vec<ConstId>| {
             let mut together: FxHashSet<ConstId> = ids.into_iter().collect();
@@ -556,7 +545,7 @@ impl LemmaSet {
             join(space.terms.constants_in(*term));
         }
         let mut constraints: Vec<(u16, ConstId)> = Vec::new();
-        for level in space.constraints.iter().chain(hidden) {
+        for level in space.constraints.iter().chain(&space.unsettled) {
             if let Some(constraint) = space.constraint(*level) {
                 join(constraint.constants().to_vec());
                 constraints.extend(constraint.constants().first().map(|id| (*level, *id)));
@@ -571,9 +560,8 @@ impl LemmaSet {
                 components[at].push(level);
             }
         }
-        let has_fact = |component: &Vec<u16>| {
-            component.iter().any(|level| space.constraint(*level).is_none())
-        };
+        let has_fact =
+            |component: &Vec<u16>| component.iter().any(|level| space.constraint(*level).is_none());
         components.retain(|component| !component.is_empty());
         let facts = components.iter().map(has_fact).collect();
         for component in &mut components {
@@ -584,9 +572,9 @@ impl LemmaSet {
     }
 
     /// Hidden comparisons are removed before classes are formed, so their groups must be complete.
-    fn complete_hidden(&mut self, hidden: &[u16], theory: &mut Theory<'_>) -> Result<(), Stop> {
+    fn complete_hidden(&mut self, space: &Space, theory: &mut Theory<'_>) -> Result<(), Stop> {
         for at in 0..self.components.len() {
-            if self.components[at].iter().any(|level| hidden.contains(level))
+            if self.components[at].iter().any(|level| space.unsettled.contains(level))
                 && !self.complete(at, CELLS * 16, theory)?
             {
                 return Err(Stop::Full(Full));

@@ -2,14 +2,19 @@
 //! nodes.
 //!
 //! One manager holds functions into small terminals: 0 and 1 for conditions, and for class functions
-//! 0 ("no scenario") and one terminal per class. A level is one variable with two or more values.
+//! 0 ("no scenario") and one terminal per class. A level is one variable with two or more values; at
+//! which *place* a level is looked at is the manager's own affair and may change while it works.
 //! Absent here: policies, arithmetic, solvers, and any effect of the order of calls on what a
 //! function means. After Bryant's ROBDDs and their multi-valued form; see OxiDD for a general
 //! library (docs/engine.md says why this is our own).
 
 #![expect(clippy::indexing_slicing, reason = "node ids index the manager that made them")]
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
+
+mod paths;
+mod reorder;
+mod sift;
 
 /// A function of one manager. Ids below [`TERMINALS`] are the constant functions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -62,15 +67,31 @@ struct Cached {
 
 /// The manager.
 pub struct Diagram {
+    /// Number of values by place.
     arity: Vec<u8>,
-    level: Vec<u16>,
+    /// Level at each place, and place of each level.
+    order: Vec<u16>,
+    places: Vec<u16>,
+    /// Place of each node; below all others for constants.
+    place: Vec<u16>,
     start: Vec<u32>,
     kids: Vec<u32>,
     unique: Vec<u32>,
     cache: Vec<Cached>,
-    sets: Vec<Vec<bool>>,
+    sets: Vec<Set>,
+    known_sets: FxHashMap<Vec<u16>, LevelSet>,
     limit: usize,
+    /// Where operations stop for the caller to reorder.
+    pause: usize,
 }
+
+/// A registered set: its levels, and by place up to the last whether the level there is in it.
+struct Set {
+    levels: Vec<u16>,
+    flags: Vec<bool>,
+}
+
+const NOTHING: Cached = Cached { op: u32::MAX, f: 0, g: 0, result: 0 };
 
 fn mix(mut hash: u64, part: u32) -> u64 {
     hash = (hash ^ u64::from(part)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -83,23 +104,27 @@ impl Diagram {
     pub fn new(arity: Vec<u8>, mebibytes: usize) -> Self {
         // A binary node takes 6 bytes of fields, 8 of children and about 8 of the unique table.
         let limit = (mebibytes << 20) / 24;
-        let empty = Cached { op: u32::MAX, f: 0, g: 0, result: 0 };
+        let levels = u16::try_from(arity.len()).unwrap_or(u16::MAX);
         Self {
             arity,
-            level: vec![u16::MAX; TERMINALS as usize],
+            order: (0..levels).collect(),
+            places: (0..levels).collect(),
+            place: vec![u16::MAX; TERMINALS as usize],
             start: vec![0; TERMINALS as usize + 1],
             kids: Vec::new(),
             unique: vec![0; 1 << 12],
-            cache: vec![empty; 1 << 16],
+            cache: vec![NOTHING; 1 << 14],
             sets: Vec::new(),
+            known_sets: FxHashMap::default(),
             limit,
+            pause: limit,
         }
     }
 
     /// Nodes made so far.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.level.len() - TERMINALS as usize
+        self.place.len() - TERMINALS as usize
     }
 
     /// Nothing but terminals.
@@ -111,7 +136,7 @@ impl Diagram {
     /// Number of values of a level.
     #[must_use]
     pub fn arity(&self, level: u16) -> u8 {
-        self.arity[level as usize]
+        self.arity[self.places[level as usize] as usize]
     }
 
     /// The constant function of a terminal below [`TERMINALS`].
@@ -129,8 +154,7 @@ impl Diagram {
     /// The level a function looks at first, or none for a constant.
     #[must_use]
     pub fn top(&self, node: NodeId) -> Option<u16> {
-        let level = self.level[node.0 as usize];
-        (level != u16::MAX).then_some(level)
+        self.order.get(self.place[node.0 as usize] as usize).copied()
     }
 
     /// The functions below a node, one per value of its level.
@@ -142,49 +166,56 @@ impl Diagram {
         &self.kids[self.start[node as usize] as usize..self.start[node as usize + 1] as usize]
     }
 
-    fn slot(&self, level: u16, kids: &[u32]) -> usize {
-        let seed = u64::from(level).wrapping_mul(0x517c_c1b7_2722_0a95);
+    fn slot(&self, place: u16, kids: &[u32]) -> usize {
+        let seed = u64::from(place).wrapping_mul(0x517c_c1b7_2722_0a95);
         let hash = kids.iter().fold(seed, |hash, kid| mix(hash, *kid));
         usize::try_from(hash >> 20).unwrap_or(0) & (self.unique.len() - 1)
     }
 
-    /// The function that looks at `level` and continues with one of `kids`.
+    /// The function that looks at `level` and continues with one of `kids`, none of which looks at
+    /// the level or at a place before it.
     ///
     /// # Errors
     /// [`Full`] (so for every operation below).
     pub fn make(&mut self, level: u16, kids: &[u32]) -> Made {
-        if kids.iter().all(|kid| *kid == kids[0]) {
-            return Ok(NodeId(kids[0]));
+        self.make_at(self.places[level as usize], kids).map(NodeId)
+    }
+
+    #[inline]
+    fn make_at(&mut self, place: u16, kids: &[u32]) -> Result<u32, Full> {
+        let first = kids[0];
+        if kids.iter().all(|kid| *kid == first) {
+            return Ok(first);
         }
-        let mut slot = self.slot(level, kids);
+        let mut slot = self.slot(place, kids);
         loop {
             let node = self.unique[slot];
             if node == 0 {
                 break;
             }
-            if self.level[node as usize] == level && self.kids_of(node) == kids {
-                return Ok(NodeId(node));
+            if self.place[node as usize] == place && self.kids_of(node) == kids {
+                return Ok(node);
             }
             slot = (slot + 1) & (self.unique.len() - 1);
         }
-        if self.level.len() >= self.limit {
+        if self.place.len() >= self.pause {
             return Err(Full);
         }
-        let id = u32::try_from(self.level.len()).map_err(|_| Full)?;
-        self.level.push(level);
+        let id = u32::try_from(self.place.len()).map_err(|_| Full)?;
+        self.place.push(place);
         self.kids.extend_from_slice(kids);
         self.start.push(u32::try_from(self.kids.len()).map_err(|_| Full)?);
         self.unique[slot] = id;
-        if self.level.len() * 2 > self.unique.len() {
+        if self.place.len() * 2 > self.unique.len() {
             self.grow();
         }
-        Ok(NodeId(id))
+        Ok(id)
     }
 
     fn grow(&mut self) {
         self.unique = vec![0; self.unique.len() * 4];
-        for node in TERMINALS..u32::try_from(self.level.len()).unwrap_or(u32::MAX) {
-            let mut slot = self.slot(self.level[node as usize], self.kids_of(node));
+        for node in TERMINALS..u32::try_from(self.place.len()).unwrap_or(u32::MAX) {
+            let mut slot = self.slot(self.place[node as usize], self.kids_of(node));
             while self.unique[slot] != 0 {
                 slot = (slot + 1) & (self.unique.len() - 1);
             }
@@ -192,8 +223,7 @@ impl Diagram {
         }
         let wanted = self.unique.len().min(1 << 21);
         if wanted > self.cache.len() {
-            let empty = Cached { op: u32::MAX, f: 0, g: 0, result: 0 };
-            self.cache = vec![empty; wanted];
+            self.cache = vec![NOTHING; wanted];
         }
     }
 
@@ -271,22 +301,42 @@ impl Diagram {
         if let (_, Some(result)) = self.cached(op as u32, f, g) {
             return Ok(result);
         }
-        let (level_f, level_g) = (self.level[f as usize], self.level[g as usize]);
-        let level = level_f.min(level_g);
-        let arity = self.arity(level) as usize;
-        let mut kids = [0_u32; 256];
-        for at in 0..arity {
-            let below_f = if level_f == level { self.kids_of(f)[at] } else { f };
-            let below_g = if level_g == level { self.kids_of(g)[at] } else { g };
-            kids[at] = self.apply(op, below_f, below_g)?;
-            if kids[at] == CONFLICT {
-                self.remember(op as u32, f, g, CONFLICT);
-                return Ok(CONFLICT);
+        let place = self.place[f as usize].min(self.place[g as usize]);
+        let arity = self.arity[place as usize] as usize;
+        let result = if arity == 2 {
+            let low = self.apply(op, self.below(f, place, 0), self.below(g, place, 0))?;
+            let high = if low == CONFLICT {
+                CONFLICT
+            } else {
+                self.apply(op, self.below(f, place, 1), self.below(g, place, 1))?
+            };
+            if high == CONFLICT { CONFLICT } else { self.make_at(place, &[low, high])? }
+        } else {
+            let mut kids = Vec::with_capacity(arity);
+            for at in 0..arity {
+                kids.push(self.apply(op, self.below(f, place, at), self.below(g, place, at))?);
+                if kids[at] == CONFLICT {
+                    break;
+                }
             }
-        }
-        let result = self.make(level, &kids[..arity])?.0;
+            if kids.len() < arity || kids[arity - 1] == CONFLICT {
+                CONFLICT
+            } else {
+                self.make_at(place, &kids)?
+            }
+        };
         self.remember(op as u32, f, g, result);
         Ok(result)
+    }
+
+    /// The function once the level at `place` has a value; nothing before it is looked at.
+    #[inline]
+    fn below(&self, f: u32, place: u16, value: usize) -> u32 {
+        if self.place[f as usize] == place {
+            self.kids[self.start[f as usize] as usize + value]
+        } else {
+            f
+        }
     }
 
     /// Both conditions.
@@ -342,30 +392,40 @@ impl Diagram {
     /// # Errors
     /// [`Full`].
     pub fn restrict(&mut self, f: NodeId, level: u16, value: u8) -> Made {
-        let code = u32::from(level) << 8 | u32::from(value);
+        let code = u32::from(self.places[level as usize]) << 8 | u32::from(value);
         self.map(Op::Restrict, f.0, code).map(NodeId)
     }
 
     /// Registers a set of levels for [`Diagram::drop_levels`] and [`Diagram::exists`].
     pub fn level_set(&mut self, levels: &[u16]) -> LevelSet {
-        let last = levels.iter().max().map_or(0, |level| *level as usize + 1);
-        let mut set = vec![false; last];
-        for level in levels {
-            set[*level as usize] = true;
+        if let Some(known) = self.known_sets.get(levels) {
+            return *known;
         }
-        let known = self.sets.iter().position(|other| *other == set);
-        let at = known.unwrap_or_else(|| {
-            self.sets.push(set);
-            self.sets.len() - 1
-        });
-        LevelSet(u32::try_from(at).unwrap_or(u32::MAX))
+        let mut sorted = levels.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        if let Some(known) = self.known_sets.get(&sorted) {
+            return *known;
+        }
+        let set = LevelSet(u32::try_from(self.sets.len()).unwrap_or(u32::MAX));
+        self.sets.push(Set { flags: self.flags(&sorted), levels: sorted.clone() });
+        self.known_sets.insert(sorted, set);
+        set
     }
 
-    /// The levels of a registered set.
+    fn flags(&self, levels: &[u16]) -> Vec<bool> {
+        let places = || levels.iter().map(|level| self.places[*level as usize] as usize);
+        let mut flags = vec![false; places().max().map_or(0, |last| last + 1)];
+        for place in places() {
+            flags[place] = true;
+        }
+        flags
+    }
+
+    /// The levels of a registered set, ascending.
     #[must_use]
-    pub fn levels(&self, set: LevelSet) -> Vec<u16> {
-        let flags = self.sets[set.0 as usize].iter().enumerate();
-        flags.filter(|(_, on)| **on).filter_map(|(at, _)| u16::try_from(at).ok()).collect()
+    pub fn levels(&self, set: LevelSet) -> &[u16] {
+        &self.sets[set.0 as usize].levels
     }
 
     /// The class function without these levels, or none where two points that differ only there are
@@ -387,14 +447,14 @@ impl Diagram {
     }
 
     fn map(&mut self, op: Op, f: u32, argument: u32) -> Result<u32, Full> {
-        let level = self.level[f as usize];
+        let place = self.place[f as usize];
         match op {
             Op::Not if f < TERMINALS => return Ok(1 - f.min(1)),
-            Op::Restrict if level == u16::MAX || u32::from(level) > argument >> 8 => return Ok(f),
-            Op::Restrict if u32::from(level) == argument >> 8 => {
+            Op::Restrict if place == u16::MAX || u32::from(place) > argument >> 8 => return Ok(f),
+            Op::Restrict if u32::from(place) == argument >> 8 => {
                 return Ok(self.kids_of(f)[(argument & 255) as usize]);
             }
-            Op::Drop | Op::Exists if self.sets[argument as usize].len() <= level as usize => {
+            Op::Drop | Op::Exists if self.sets[argument as usize].flags.len() <= place as usize => {
                 return Ok(f);
             }
             _ => {}
@@ -402,212 +462,49 @@ impl Diagram {
         if let (_, Some(result)) = self.cached(op as u32, f, argument) {
             return Ok(result);
         }
-        let arity = self.arity(level) as usize;
-        let mut kids = [0_u32; 256];
-        for at in 0..arity {
-            kids[at] = self.map(op, self.kids_of(f)[at], argument)?;
-            if kids[at] == CONFLICT {
-                self.remember(op as u32, f, argument, CONFLICT);
-                return Ok(CONFLICT);
-            }
-        }
         let fold = match op {
-            Op::Drop if self.sets[argument as usize][level as usize] => Some(Op::Merge),
-            Op::Exists if self.sets[argument as usize][level as usize] => Some(Op::Or),
+            Op::Drop if self.sets[argument as usize].flags[place as usize] => Some(Op::Merge),
+            Op::Exists if self.sets[argument as usize].flags[place as usize] => Some(Op::Or),
             _ => None,
         };
-        let mut result = kids[0];
-        if let Some(fold) = fold {
-            for kid in &kids[1..arity] {
-                result = self.apply(fold, result, *kid)?;
-                if result == CONFLICT {
-                    break;
-                }
-            }
-        } else {
-            result = self.make(level, &kids[..arity])?.0;
-        }
+        let result = self.map_node(op, f, argument, fold)?;
         self.remember(op as u32, f, argument, result);
         Ok(result)
     }
 
-    /// The levels a function depends on, ascending.
-    #[must_use]
-    pub fn support(&self, f: NodeId) -> Vec<u16> {
-        let mut seen = FxHashSet::default();
-        let mut levels = vec![false; self.arity.len()];
-        let mut stack = vec![f.0];
-        while let Some(node) = stack.pop() {
-            if node >= TERMINALS && seen.insert(node) {
-                levels[self.level[node as usize] as usize] = true;
-                stack.extend(self.kids_of(node));
+    fn map_node(&mut self, op: Op, f: u32, argument: u32, fold: Option<Op>) -> Result<u32, Full> {
+        let place = self.place[f as usize];
+        let arity = self.arity[place as usize] as usize;
+        if arity == 2 {
+            let low = self.map(op, self.below(f, place, 0), argument)?;
+            // What holds either way, or cannot be dropped on one side, is settled.
+            if low == CONFLICT || (low == ALWAYS.0 && matches!(fold, Some(Op::Or))) {
+                return Ok(low);
             }
-        }
-        let flags = levels.iter().enumerate();
-        flags.filter(|(_, on)| **on).filter_map(|(at, _)| u16::try_from(at).ok()).collect()
-    }
-
-    /// Nodes reachable from a function.
-    #[must_use]
-    pub fn size(&self, f: NodeId) -> usize {
-        let mut seen = FxHashSet::default();
-        let mut stack = vec![f.0];
-        while let Some(node) = stack.pop() {
-            if node >= TERMINALS && seen.insert(node) {
-                stack.extend(self.kids_of(node));
-            }
-        }
-        seen.len()
-    }
-
-    /// The terminals a function takes anywhere, ascending, "no scenario" left out.
-    #[must_use]
-    pub fn classes(&self, f: NodeId) -> Vec<u8> {
-        let mut seen = FxHashSet::default();
-        let mut found = Vec::new();
-        let mut stack = vec![f.0];
-        while let Some(node) = stack.pop() {
-            if !seen.insert(node) {
-                continue;
-            }
-            match u8::try_from(node) {
-                Ok(0) => {}
-                Ok(terminal) => found.push(terminal),
-                Err(_) => stack.extend(self.kids_of(node)),
-            }
-        }
-        found.sort_unstable();
-        found
-    }
-
-    /// The first path (in value order) to a terminal that is accepted, consistent with `given`.
-    #[must_use]
-    pub fn find(&self, f: NodeId, given: &Path, accept: impl Fn(u8) -> bool) -> Option<Path> {
-        let mut dead = FxHashSet::default();
-        let mut path = Path::new();
-        self.find_below(f.0, given, &accept, &mut dead, &mut path).then_some(path)
-    }
-
-    fn find_below(
-        &self,
-        f: u32,
-        given: &Path,
-        accept: &impl Fn(u8) -> bool,
-        dead: &mut FxHashSet<u32>,
-        path: &mut Path,
-    ) -> bool {
-        if let Ok(terminal) = u8::try_from(f) {
-            return accept(terminal);
-        }
-        if dead.contains(&f) {
-            return false;
-        }
-        let level = self.level[f as usize];
-        let fixed = given.binary_search_by_key(&level, |(at, _)| *at).ok().map(|at| given[at].1);
-        let kids = self.kids_of(f).iter().enumerate();
-        for (value, kid) in kids {
-            let value = u8::try_from(value).unwrap_or(u8::MAX);
-            if fixed.is_some_and(|fixed| fixed != value) {
-                continue;
-            }
-            path.push((level, value));
-            if self.find_below(*kid, given, accept, dead, path) {
-                return true;
-            }
-            path.pop();
-        }
-        dead.insert(f);
-        false
-    }
-
-    /// Two points of different classes that differ only in the levels of `set`, as partial paths,
-    /// where [`Diagram::drop_levels`] finds none to drop.
-    ///
-    /// # Errors
-    /// [`Full`].
-    pub fn conflict(&mut self, f: NodeId, set: LevelSet) -> Result<Option<(Path, Path)>, Full> {
-        let mut prefix = Path::new();
-        let mut node = f.0;
-        loop {
-            if node < TERMINALS || self.map(Op::Drop, node, set.0)? != CONFLICT {
-                return Ok(None);
-            }
-            let level = self.level[node as usize];
-            let kids: Vec<u32> = self.kids_of(node).to_vec();
-            let mut dropped = Vec::with_capacity(kids.len());
-            let mut inside = None;
-            for (value, kid) in (0_u8..).zip(&kids) {
-                let below = self.map(Op::Drop, *kid, set.0)?;
-                if below == CONFLICT {
-                    inside = Some((value, *kid));
-                    break;
-                }
-                dropped.push(below);
-            }
-            if let Some((value, kid)) = inside {
-                prefix.push((level, value));
-                node = kid;
-                continue;
-            }
-            for (i, (low, a)) in (0_u8..).zip(&dropped).enumerate() {
-                for (high, b) in (low + 1..).zip(dropped.iter().skip(i + 1)) {
-                    let Some((agreed, class_a, class_b)) = self.clash(*a, *b)? else {
-                        continue;
-                    };
-                    let side = |value: u8, kid: u32, class: u8| {
-                        let below = self.find(NodeId(kid), &agreed, |found| found == class)?;
-                        let mut path = prefix.clone();
-                        path.push((level, value));
-                        path.extend(below);
-                        Some(with(path, &agreed))
-                    };
-                    let first = side(low, kids[low as usize], class_a);
-                    let second = side(high, kids[high as usize], class_b);
-                    return Ok(first.zip(second));
-                }
-            }
-            return Ok(None);
-        }
-    }
-
-    /// A point where two class functions have different classes.
-    fn clash(&mut self, mut f: u32, mut g: u32) -> Result<Option<(Path, u8, u8)>, Full> {
-        let mut path = Path::new();
-        loop {
-            if self.apply(Op::Merge, f, g)? != CONFLICT {
-                return Ok(None);
-            }
-            if let (Ok(a), Ok(b)) = (u8::try_from(f), u8::try_from(g)) {
-                return Ok(Some((path, a, b)));
-            }
-            let (level_f, level_g) = (self.level[f as usize], self.level[g as usize]);
-            let level = level_f.min(level_g);
-            let mut next = None;
-            for value in 0..self.arity(level) {
-                let at = value as usize;
-                let below_f = if level_f == level { self.kids_of(f)[at] } else { f };
-                let below_g = if level_g == level { self.kids_of(g)[at] } else { g };
-                if self.apply(Op::Merge, below_f, below_g)? == CONFLICT {
-                    next = Some((value, below_f, below_g));
-                    break;
-                }
-            }
-            let Some((value, below_f, below_g)) = next else {
-                return Ok(None);
+            let high = self.map(op, self.below(f, place, 1), argument)?;
+            return match fold {
+                _ if high == CONFLICT => Ok(CONFLICT),
+                Some(fold) => self.apply(fold, low, high),
+                None => self.make_at(place, &[low, high]),
             };
-            path.push((level, value));
-            (f, g) = (below_f, below_g);
         }
-    }
-}
-
-/// A path with further levels, sorted; levels already there keep their value.
-fn with(mut path: Path, more: &Path) -> Path {
-    for (level, value) in more {
-        if !path.iter().any(|(at, _)| at == level) {
-            path.push((*level, *value));
+        let mut kids = Vec::with_capacity(arity);
+        for at in 0..arity {
+            kids.push(self.map(op, self.below(f, place, at), argument)?);
+            if kids[at] == CONFLICT {
+                return Ok(CONFLICT);
+            }
         }
+        let Some(fold) = fold else {
+            return self.make_at(place, &kids);
+        };
+        let mut result = kids[0];
+        for kid in &kids[1..] {
+            result = self.apply(fold, result, *kid)?;
+            if result == CONFLICT {
+                break;
+            }
+        }
+        Ok(result)
     }
-    path.sort_unstable();
-    path
 }

@@ -3,6 +3,7 @@
 pub mod diag;
 pub mod digest;
 pub mod term;
+pub mod substitute;
 pub mod policy;
 pub mod smtlib;
 pub mod document;
@@ -18,6 +19,7 @@ pub mod diagram;
 pub mod space;
 pub mod theory;
 pub mod classes;
+pub mod reference;
 pub mod tree;
 pub mod outline;
 pub mod count;

@@ -252,6 +252,13 @@ impl<'t> Session<'t> {
         self.proxy(&either)
     }
 
+    /// Asserts for good that one of these literals holds.
+    pub fn require(&mut self, literals: &[Lit]) {
+        let lit = self.any(literals);
+        let ast = self.literals[lit.0 as usize].clone();
+        self.solver.assert(&ast);
+    }
+
     /// Asks whether the assertions hold together with these literals.
     pub fn check(&mut self, assumptions: &[Lit]) -> Answer {
         self.limits.meter.tick();
@@ -301,9 +308,11 @@ impl<'t> Session<'t> {
                 read_model_number(&model.eval(&ast, true)?.to_string()).map(Value::Number)
             }
             (Encoded::Enum(flags), Sort::Enum(id)) => {
-                let at = flags.iter().position(|flag| {
+                // No flag is on where nothing asserted mentions the constant: then any value will do.
+                let on = flags.iter().position(|flag| {
                     model.eval(flag, true).and_then(|ast| ast.as_bool()) == Some(true)
-                })?;
+                });
+                let at = on.unwrap_or(0);
                 Some(Value::Enum(id, u32::try_from(at).ok()?))
             }
             _ => None,

@@ -2,21 +2,30 @@
 //! is in, and which clauses only say which numbers exist.
 //!
 //! Definitions are inlined, if-then-else is lifted out of arithmetic, and every linear comparison
-//! becomes a two-valued level of the diagram. Clauses over numbers alone, and clauses whose hidden
-//! constants do not bear on the verdict, stay outside as the *background* that decides which facts
-//! and sign patterns are feasible together. Derived conditions are inlined; what is hidden and does
-//! bear on the verdict is removed existentially before classes are formed.
+//! becomes a two-valued level of the diagram. Clauses over numbers alone stay outside as the
+//! *background* that decides which sign patterns are feasible. Derived conditions are inlined;
+//! whatever else is hidden is removed existentially before classes are formed. A space is laid out
+//! first (what the levels are) and compiled then (the diagram); the reference engine needs no diagram.
 
 #![expect(clippy::indexing_slicing, reason = "levels and terms index the space that made them")]
 
-use num_traits::{One, Signed};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-use crate::diagram::{ALWAYS, Diagram, EMPTY, Full, NodeId};
-use crate::linear::{Comparison, Constraint, Linear, compare};
+use crate::diagram::{Diagram, EMPTY, Full, NodeId};
+use crate::linear::{Constraint, Linear};
 use crate::policy::Inquiry;
-use crate::slice::{Slice, definitions};
-use crate::term::{ConstId, Number, Sort, SortFault, Term, TermId, Terms, Value};
+use crate::slice::Slice;
+use crate::term::{ConstId, SortFault, TermId, Terms, Value};
+
+mod compile;
+mod expand;
+mod factors;
+mod hidden;
+mod levels;
+
+use expand::Builder;
+use factors::Factors;
+use hidden::Resolvent;
 
 /// What a level of the diagram stands for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,15 +61,23 @@ pub struct Space {
     pub levels: Vec<Level>,
     /// The term of each level that is a constraint.
     pub constraint_terms: Vec<Option<TermId>>,
+    /// What a scenario may state.
+    pub askable: FxHashSet<ConstId>,
     /// Askable Bool and enumeration facts, with their level, in declaration order.
     pub facts: Vec<(ConstId, u16)>,
     /// Levels of constraints over askable numbers, in the constraints' own order.
     pub constraints: Vec<u16>,
     /// Levels that classes do not depend on any more: hidden constants and their comparisons.
     pub hidden: Vec<u16>,
-    /// Clauses that only say what can be together: over numbers alone, or with hidden constants that
-    /// do not bear on the verdict.
+    /// Hidden comparisons whose feasible signs must all be known before they are removed; those of
+    /// other hidden numbers carry resolvents that say as much.
+    pub unsettled: Vec<u16>,
+    /// Clauses over numbers alone.
     pub background: Vec<TermId>,
+    /// All other clauses, definitions inlined.
+    pub rules: Vec<TermId>,
+    /// The verdict, definitions inlined.
+    pub verdict: TermId,
     /// Numbers replaced by others through an equation of the policy, in order of replacement.
     pub linked: Vec<(ConstId, Linear)>,
     /// Values of the verdict in declaration order; class `1 + i` is "only value i".
@@ -69,12 +86,9 @@ pub struct Space {
     pub diagram: Diagram,
     /// For each verdict value where it is possible, hidden levels not yet removed.
     parts: Vec<NodeId>,
-    /// Conditions that hold in every scenario.
-    rules: Vec<NodeId>,
-    /// For each verdict value what `parts` and `rules` come to without hidden constants.
-    factors: Vec<Vec<NodeId>>,
-    /// Hidden constraints that `factors` still look at.
-    left: Vec<u16>,
+    /// Conditions that hold in every scenario: rules and resolvents.
+    conditions: Vec<NodeId>,
+    resolvents: Vec<Resolvent>,
 }
 
 impl Space {
@@ -107,816 +121,87 @@ impl Space {
         }
     }
 
-    /// Builds the space of a slice. The diagram may take `mebibytes`.
+    /// The levels of a slice, without a diagram.
     ///
     /// # Errors
-    /// [`SpaceFault`]: the caller falls back to asking the solver.
-    pub fn build(inquiry: &Inquiry, slice: &Slice, mebibytes: usize) -> Result<Self, SpaceFault> {
+    /// [`SpaceFault`], but never `Full`.
+    pub fn lay_out(inquiry: &Inquiry, slice: &Slice) -> Result<Self, SpaceFault> {
         let mut builder = Builder::new(inquiry, slice);
         builder.read_definitions();
         builder.link_numbers()?;
         builder.expand_clauses()?;
         builder.find_levels()?;
-        builder.compile(mebibytes)
+        builder.remove_hidden_numbers()?;
+        builder.finish()
     }
 
-    /// Removes hidden constants, which no number bears on, and says which hidden constraints are left:
-    /// most vanish with them, since a condition nobody fixes can come out either way.
+    /// The space of a slice with its diagram, which may take `mebibytes`.
     ///
     /// # Errors
-    /// The diagram does not fit.
-    pub fn remove_constants(&mut self) -> Result<Vec<u16>, Full> {
-        let (constants, constraints): (Vec<u16>, Vec<u16>) = self
-            .hidden
-            .iter()
-            .partition(|level| matches!(self.levels[**level as usize], Level::Constant(_)));
-        let mut left: Vec<u16> = Vec::new();
-        self.factors.clear();
-        for part in self.parts.clone() {
-            let mut factors = self.rules.clone();
-            factors.push(part);
-            let factors = eliminate(&mut self.diagram, factors, &constants)?;
-            for node in &factors {
-                left.extend(self.diagram.support(*node));
-            }
-            self.factors.push(factors);
-        }
-        left.retain(|level| constraints.contains(level));
-        left.sort_unstable();
-        left.dedup();
-        self.left.clone_from(&left);
-        Ok(left)
+    /// [`SpaceFault`]: where the diagram is full, the caller falls back to asking the solver.
+    pub fn build(inquiry: &Inquiry, slice: &Slice, mebibytes: usize) -> Result<Self, SpaceFault> {
+        let mut space = Self::lay_out(inquiry, slice)?;
+        space.compile(mebibytes)?;
+        Ok(space)
     }
 
     /// The class function, hidden levels removed, where only the sign patterns that satisfy
-    /// `feasible` count. [`Space::remove_constants`] comes first.
+    /// `feasible` count. To be asked once: it leaves the diagram with this function alone, in a good
+    /// order for it.
     ///
     /// # Errors
     /// The diagram does not fit.
     pub fn classes(&mut self, feasible: NodeId) -> Result<NodeId, Full> {
-        let hidden = self.left.clone();
-        let mut possible = Vec::with_capacity(self.factors.len());
-        for mut factors in self.factors.clone() {
-            factors.push(feasible);
-            let mut factors = eliminate(&mut self.diagram, factors, &hidden)?;
-            // Small ones first keeps what grows small.
-            factors.sort_by_key(|node| self.diagram.size(*node));
-            let mut all = ALWAYS;
-            for node in factors {
-                all = self.diagram.and(all, node)?;
-            }
-            possible.push(all);
+        let parts = std::mem::take(&mut self.parts);
+        let count = parts.len();
+        let own: FxHashSet<u16> =
+            parts.iter().flat_map(|part| self.diagram.support(*part)).collect();
+        let (inner, outer): (Vec<u16>, Vec<u16>) =
+            self.hidden.iter().partition(|level| own.contains(level));
+        let silent = self.silent();
+        self.diagram.pause_early();
+        let mut factors = Factors {
+            diagram: &mut self.diagram,
+            factors: std::mem::take(&mut self.conditions),
+            kept: parts,
+        };
+        factors.factors.push(feasible);
+        // What no verdict looks at is removed once for all of them.
+        factors.eliminate(&outer)?;
+        let common = count + factors.factors.len();
+        factors.kept.append(&mut factors.factors);
+        for at in 0..count {
+            factors.factors = factors.kept[count..common].to_vec();
+            factors.factors.push(factors.kept[at]);
+            factors.eliminate(&inner)?;
+            let possible = factors.conjoin()?;
+            factors.kept.push(possible);
         }
-        let mut root = EMPTY;
-        let mut several = EMPTY;
-        let mut some = EMPTY;
-        for node in &possible {
-            let again = self.diagram.and(some, *node)?;
-            several = self.diagram.or(several, again)?;
-            some = self.diagram.or(some, *node)?;
-        }
-        let single = self.diagram.not(several)?;
-        for (class, node) in (1_u8..).zip(&possible) {
-            let only = self.diagram.and(*node, single)?;
-            let part = self.diagram.guard(only, Diagram::terminal(class))?;
-            root = self.diagram.join(root, part)?;
-        }
-        let part = self.diagram.guard(several, Diagram::terminal(self.silent()))?;
-        self.diagram.join(root, part)
+        factors.factors.clear();
+        factors.kept.drain(..common);
+        let mut root = factors.attempt(|diagram, _, possible| decide(diagram, possible, silent))?;
+        self.diagram.reorder(&mut [&mut root]);
+        self.diagram.pause_late();
+        Ok(root)
     }
 }
 
-/// Factors whose conjunction is that of the given ones with hidden levels removed, each as early as
-/// the factors allow.
-fn eliminate(
-    diagram: &mut Diagram,
-    mut factors: Vec<NodeId>,
-    hidden: &[u16],
-) -> Result<Vec<NodeId>, Full> {
-    let mut left: Vec<u16> = hidden.to_vec();
-    while !left.is_empty() {
-        // The hidden level that the fewest nodes look at goes first.
-        let supports: Vec<Vec<u16>> = factors.iter().map(|node| diagram.support(*node)).collect();
-        let mut cost: FxHashMap<u16, usize> = FxHashMap::default();
-        for (node, support) in factors.iter().zip(&supports) {
-            let size = diagram.size(*node);
-            for level in support {
-                *cost.entry(*level).or_default() += size;
-            }
-        }
-        let cost = |level: u16| cost.get(&level).copied().unwrap_or(0);
-        let Some(level) = left.iter().copied().min_by_key(|level| (cost(*level), *level)) else {
-            break;
-        };
-        left.retain(|other| *other != level);
-        let mut together = ALWAYS;
-        let mut rest = Vec::with_capacity(factors.len());
-        for (node, support) in factors.iter().zip(&supports) {
-            if support.binary_search(&level).is_ok() {
-                together = diagram.and(together, *node)?;
-            } else {
-                rest.push(*node);
-            }
-        }
-        let set = diagram.level_set(&[level]);
-        rest.push(diagram.exists(together, set)?);
-        factors = rest;
+/// From where each verdict is possible to where it is the only one.
+fn decide(diagram: &mut Diagram, possible: &[NodeId], silent: u8) -> Result<NodeId, Full> {
+    let mut root = EMPTY;
+    let mut several = EMPTY;
+    let mut some = EMPTY;
+    for node in possible {
+        let again = diagram.and(some, *node)?;
+        several = diagram.or(several, again)?;
+        some = diagram.or(some, *node)?;
     }
-    Ok(factors)
-}
-
-/// A number as alternatives: under a condition, this form. Conditions exclude each other.
-type Alternatives = Vec<(NodeId, Linear)>;
-
-const MOST_ALTERNATIVES: usize = 4096;
-
-struct Builder<'a> {
-    inquiry: &'a Inquiry,
-    slice: &'a Slice,
-    terms: Terms,
-    askable: FxHashSet<ConstId>,
-    definitions: FxHashMap<ConstId, TermId>,
-    defining: FxHashSet<usize>,
-    linked: Vec<(ConstId, Linear)>,
-    expanded: FxHashMap<TermId, TermId>,
-    rules: Vec<TermId>,
-    background: Vec<TermId>,
-    verdict: TermId,
-    levels: Vec<Level>,
-    level_of: FxHashMap<ConstId, u16>,
-    level_of_constraint: FxHashMap<Constraint, u16>,
-    forms: FxHashMap<TermId, Vec<Linear>>,
-}
-
-impl<'a> Builder<'a> {
-    fn new(inquiry: &'a Inquiry, slice: &'a Slice) -> Self {
-        Self {
-            inquiry,
-            slice,
-            terms: inquiry.policy.terms.clone(),
-            askable: inquiry.askable.iter().copied().collect(),
-            definitions: FxHashMap::default(),
-            defining: FxHashSet::default(),
-            linked: Vec::new(),
-            expanded: FxHashMap::default(),
-            rules: Vec::new(),
-            background: Vec::new(),
-            verdict: inquiry.verdict.term,
-            levels: Vec::new(),
-            level_of: FxHashMap::default(),
-            level_of_constraint: FxHashMap::default(),
-            forms: FxHashMap::default(),
-        }
+    let single = diagram.not(several)?;
+    for (class, node) in (1_u8..).zip(possible) {
+        let only = diagram.and(*node, single)?;
+        let part = diagram.guard(only, Diagram::terminal(class))?;
+        root = diagram.join(root, part)?;
     }
-
-    /// Takes the first acyclic definition of every hidden constant.
-    fn read_definitions(&mut self) {
-        for at in &self.slice.kept {
-            let term = self.inquiry.policy.clauses[*at].term;
-            for (id, body) in definitions(&self.terms, term) {
-                if self.askable.contains(&id) || self.definitions.contains_key(&id) {
-                    continue;
-                }
-                let body = match body {
-                    Some(body) => body,
-                    None => self.terms.bool(matches!(self.terms.get(term), Term::Const(_))),
-                };
-                if self.reaches(body, id) {
-                    continue;
-                }
-                self.definitions.insert(id, body);
-                self.defining.insert(*at);
-                break;
-            }
-        }
-    }
-
-    fn reaches(&self, body: TermId, id: ConstId) -> bool {
-        let mut seen = FxHashSet::default();
-        let mut stack = self.terms.constants_in(body);
-        while let Some(other) = stack.pop() {
-            if other == id {
-                return true;
-            }
-            if seen.insert(other)
-                && let Some(body) = self.definitions.get(&other)
-            {
-                stack.extend(self.terms.constants_in(*body));
-            }
-        }
-        false
-    }
-
-    /// Numbers tied by an equation of the policy: the later declared one is written by the others.
-    fn link_numbers(&mut self) -> Result<(), SpaceFault> {
-        for at in &self.slice.kept {
-            if self.defining.contains(at) {
-                continue;
-            }
-            let term = self.expand(self.inquiry.policy.clauses[*at].term)?;
-            let Term::Eq(a, b) = *self.terms.get(term) else {
-                continue;
-            };
-            if !self.terms.sort(a).is_numeric() {
-                continue;
-            }
-            let (Some(left), Some(right)) = (self.plain(a), self.plain(b)) else {
-                continue;
-            };
-            let mut form = left.plus(&-Number::one(), &right);
-            for (id, by) in &self.linked {
-                form = form.substitute(*id, by);
-            }
-            // A whole number may be replaced only where no divisibility is lost.
-            let terms = &self.terms;
-            let all_whole = form
-                .constants()
-                .all(|id| terms.constant(id).sort == Sort::Int && form.factor(id).is_integer());
-            let solvable = form.constants().rev().find(|id| match terms.constant(*id).sort {
-                Sort::Real => true,
-                _ => all_whole && form.offset().is_integer() && form.factor(*id).abs().is_one(),
-            });
-            let Some(id) = solvable else { continue };
-            let factor = form.factor(id);
-            let rest = form.plus(&-factor.clone(), &Linear::constant(id));
-            let by = rest.scaled(&-factor.recip());
-            for (_, other) in &mut self.linked {
-                *other = other.substitute(id, &by);
-            }
-            self.linked.push((id, by));
-        }
-        Ok(())
-    }
-
-    /// A numeric term without alternatives as a form.
-    fn plain(&mut self, term: TermId) -> Option<Linear> {
-        match self.forms_of(term).ok()?.as_slice() {
-            [only] if !self.mentions_choice(term) => Some(only.clone()),
-            _ => None,
-        }
-    }
-
-    fn mentions_choice(&self, term: TermId) -> bool {
-        let mut stack = vec![term];
-        while let Some(next) = stack.pop() {
-            if matches!(self.terms.get(next), Term::Ite(..)) {
-                return true;
-            }
-            stack.extend(self.terms.args(next));
-        }
-        false
-    }
-
-    /// Definitions inlined, everywhere.
-    fn expand(&mut self, root: TermId) -> Result<TermId, SortFault> {
-        let mut stack = vec![(root, false)];
-        while let Some((term, ready)) = stack.pop() {
-            if self.expanded.contains_key(&term) {
-                continue;
-            }
-            let below = match self.terms.get(term) {
-                Term::Const(id) => self.definitions.get(id).copied().into_iter().collect(),
-                _ => self.terms.args(term),
-            };
-            if !ready {
-                stack.push((term, true));
-                stack.extend(below.iter().map(|arg| (*arg, false)));
-                continue;
-            }
-            let args: Vec<TermId> = below.iter().map(|arg| self.expanded[arg]).collect();
-            let built = match self.terms.get(term).clone() {
-                Term::Const(_) => args.first().copied().unwrap_or(term),
-                Term::Bool(_) | Term::Number(..) | Term::Ctor(..) => term,
-                Term::Not(_) => self.terms.not(args[0])?,
-                Term::And(_) => self.terms.and(&args)?,
-                Term::Or(_) => self.terms.or(&args)?,
-                Term::Ite(..) => self.terms.ite(args[0], args[1], args[2])?,
-                Term::Eq(..) => self.terms.eq(args[0], args[1])?,
-                Term::Le(..) => self.terms.le(args[0], args[1])?,
-                Term::Lt(..) => self.terms.lt(args[0], args[1])?,
-                Term::Sum(_) => self.terms.sum(&args)?,
-                Term::Scale(factor, _) => self.terms.scale(&factor, args[0])?,
-                Term::ToReal(_) => self.terms.to_real(args[0])?,
-            };
-            self.expanded.insert(term, built);
-        }
-        Ok(self.expanded[&root])
-    }
-
-    fn expand_clauses(&mut self) -> Result<(), SpaceFault> {
-        self.verdict = self.expand(self.verdict)?;
-        let mut mixed = Vec::new();
-        for at in &self.slice.kept {
-            if self.defining.contains(at) {
-                continue;
-            }
-            let term = self.expand(self.inquiry.policy.clauses[*at].term)?;
-            let constants = self.terms.constants_in(term);
-            let numeric = |id: &ConstId| self.terms.constant(*id).sort.is_numeric();
-            if !constants.is_empty() && constants.iter().all(numeric) {
-                self.background.push(term);
-            } else {
-                mixed.push(term);
-            }
-        }
-        let near = self.hidden_near_verdict(&mixed);
-        for term in mixed {
-            let hidden = self.hidden_in(term);
-            if hidden.is_empty() || hidden.iter().any(|id| near.contains(id)) {
-                self.rules.push(term);
-            } else {
-                self.background.push(term);
-            }
-        }
-        Ok(())
-    }
-
-    fn hidden_in(&self, term: TermId) -> Vec<ConstId> {
-        let mut hidden = self.terms.constants_in(term);
-        hidden.retain(|id| !self.askable.contains(id));
-        hidden
-    }
-
-    /// Hidden constants that bear on the verdict, directly or through clauses that share them. What
-    /// other clauses hide only says which facts can be stated together, so those clauses stay outside
-    /// the diagram, in the background.
-    fn hidden_near_verdict(&self, clauses: &[TermId]) -> FxHashSet<ConstId> {
-        let groups: Vec<Vec<ConstId>> =
-            clauses.iter().chain(&self.background).map(|term| self.hidden_in(*term)).collect();
-        let mut near: FxHashSet<ConstId> = self.hidden_in(self.verdict).into_iter().collect();
-        loop {
-            let before = near.len();
-            for group in &groups {
-                if group.iter().any(|id| near.contains(id)) {
-                    near.extend(group);
-                }
-            }
-            if near.len() == before {
-                return near;
-            }
-        }
-    }
-
-    /// The forms a numeric term may take, without their conditions; linked numbers replaced.
-    fn forms_of(&mut self, term: TermId) -> Result<Vec<Linear>, SpaceFault> {
-        if let Some(known) = self.forms.get(&term) {
-            return Ok(known.clone());
-        }
-        let mut forms = match self.terms.get(term).clone() {
-            Term::Number(number, _) => vec![Linear::literal(number)],
-            Term::Const(id) => {
-                let by = self.linked.iter().find(|(linked, _)| *linked == id);
-                vec![by.map_or_else(|| Linear::constant(id), |(_, form)| form.clone())]
-            }
-            Term::Ite(_, then, otherwise) => {
-                let mut forms = self.forms_of(then)?;
-                forms.extend(self.forms_of(otherwise)?);
-                forms
-            }
-            Term::Sum(args) => {
-                let mut sums = vec![Linear::default()];
-                for arg in args {
-                    let forms = self.forms_of(arg)?;
-                    if sums.len() * forms.len() > MOST_ALTERNATIVES {
-                        return Err(SpaceFault::TooMany("alternatives of one number"));
-                    }
-                    sums = sums
-                        .iter()
-                        .flat_map(|sum| forms.iter().map(|form| sum.plus(&Number::one(), form)))
-                        .collect();
-                    sums.sort();
-                    sums.dedup();
-                }
-                sums
-            }
-            Term::Scale(factor, arg) => {
-                self.forms_of(arg)?.iter().map(|form| form.scaled(&factor)).collect()
-            }
-            Term::ToReal(arg) => self.forms_of(arg)?,
-            _ => Vec::new(),
-        };
-        forms.sort();
-        forms.dedup();
-        self.forms.insert(term, forms.clone());
-        Ok(forms)
-    }
-
-    /// Walks the verdict, then the rules, depth first: near in the text is near in the order, which
-    /// keeps diagrams small.
-    fn find_levels(&mut self) -> Result<(), SpaceFault> {
-        self.forms.clear();
-        let mut roots = vec![self.verdict];
-        roots.extend(self.rules.iter().copied());
-        let mut found: Vec<Level> = Vec::new();
-        let mut seen = FxHashSet::default();
-        for root in roots {
-            let mut stack = vec![root];
-            while let Some(term) = stack.pop() {
-                if !seen.insert(term) {
-                    continue;
-                }
-                let args = self.terms.args(term);
-                match self.terms.get(term).clone() {
-                    Term::Const(id) if !self.terms.constant(id).sort.is_numeric() => {
-                        found.push(Level::Constant(id));
-                    }
-                    Term::Le(a, b) | Term::Lt(a, b) | Term::Eq(a, b)
-                        if self.terms.sort(a).is_numeric() =>
-                    {
-                        found.extend(self.constraints_of(term, a, b)?);
-                    }
-                    _ => {}
-                }
-                stack.extend(args.into_iter().rev());
-            }
-        }
-        self.place(found)
-    }
-
-    fn constraints_of(
-        &mut self,
-        term: TermId,
-        a: TermId,
-        b: TermId,
-    ) -> Result<Vec<Level>, SpaceFault> {
-        let (left, right) = (self.forms_of(a)?, self.forms_of(b)?);
-        if left.len() * right.len() > MOST_ALTERNATIVES {
-            return Err(SpaceFault::TooMany("alternatives of one number"));
-        }
-        let mut found = Vec::new();
-        for x in &left {
-            for y in &right {
-                let form = x.plus(&-Number::one(), y);
-                let strict = match self.terms.get(term) {
-                    Term::Le(..) => vec![false],
-                    Term::Lt(..) => vec![true],
-                    _ => vec![false, true],
-                };
-                for strict in strict {
-                    if let Comparison::Live(constraint, _) = compare(&self.terms, &form, strict) {
-                        found.push(Level::Constraint(constraint));
-                    }
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// Gives levels out: constraints of one form together, in order of their bounds.
-    fn place(&mut self, found: Vec<Level>) -> Result<(), SpaceFault> {
-        let mut by_form: FxHashMap<Linear, Vec<Constraint>> = FxHashMap::default();
-        for level in &found {
-            if let Level::Constraint(constraint) = level {
-                by_form.entry(constraint.form().clone()).or_default().push(constraint.clone());
-            }
-        }
-        for level in found {
-            match level {
-                Level::Constant(id) => {
-                    if !self.level_of.contains_key(&id) {
-                        let at = self.next_level()?;
-                        self.level_of.insert(id, at);
-                        self.levels.push(Level::Constant(id));
-                    }
-                }
-                Level::Constraint(constraint) => {
-                    let mut family = by_form.remove(constraint.form()).unwrap_or_default();
-                    family.sort();
-                    family.dedup();
-                    for constraint in family {
-                        let at = self.next_level()?;
-                        self.level_of_constraint.insert(constraint.clone(), at);
-                        self.levels.push(Level::Constraint(constraint));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn next_level(&self) -> Result<u16, SpaceFault> {
-        match u16::try_from(self.levels.len()) {
-            Ok(at) if at < 4096 => Ok(at),
-            _ => Err(SpaceFault::TooMany("constraints and facts")),
-        }
-    }
-
-    fn compile(mut self, mebibytes: usize) -> Result<Space, SpaceFault> {
-        let values = self.inquiry.verdict.values.clone();
-        if values.len() > 200 {
-            return Err(SpaceFault::TooMany("verdict values"));
-        }
-        let mut arity = Vec::with_capacity(self.levels.len());
-        for level in &self.levels {
-            arity.push(match level {
-                Level::Constraint(_) => 2,
-                Level::Constant(id) => match self.terms.constant(*id).sort {
-                    Sort::Enum(sort) => {
-                        u8::try_from(self.terms.enumeration(sort).constructors.len())
-                            .map_err(|_| SpaceFault::TooMany("values of one enumeration"))?
-                    }
-                    _ => 2,
-                },
-            });
-        }
-        let mut diagram = Diagram::new(arity, mebibytes);
-        let mut compiler = Compiler {
-            terms: &self.terms,
-            linked: &self.linked,
-            level_of: &self.level_of,
-            level_of_constraint: &self.level_of_constraint,
-            diagram: &mut diagram,
-            conditions: FxHashMap::default(),
-            choices: FxHashMap::default(),
-            numbers: FxHashMap::default(),
-        };
-        let mut rules = Vec::with_capacity(self.rules.len());
-        for rule in &self.rules {
-            rules.push(compiler.condition(*rule)?);
-        }
-        let parts = match self.terms.sort(self.verdict) {
-            Sort::Bool => {
-                let yes = compiler.condition(self.verdict)?;
-                vec![compiler.diagram.not(yes)?, yes]
-            }
-            _ => compiler.choice(self.verdict)?,
-        };
-        let mut constraint_terms = vec![None; self.levels.len()];
-        for (slot, level) in constraint_terms.iter_mut().zip(&self.levels) {
-            if let Level::Constraint(constraint) = level {
-                *slot = Some(constraint.term(&mut self.terms)?);
-            }
-        }
-        let mut space = Space {
-            terms: self.terms,
-            levels: self.levels,
-            constraint_terms,
-            facts: Vec::new(),
-            constraints: Vec::new(),
-            hidden: Vec::new(),
-            background: self.background,
-            linked: self.linked,
-            values,
-            diagram,
-            parts,
-            rules,
-            factors: Vec::new(),
-            left: Vec::new(),
-        };
-        space.sort_levels(&self.askable)?;
-        Ok(space)
-    }
-}
-
-impl Space {
-    /// Tells askable levels from hidden ones.
-    fn sort_levels(&mut self, askable: &FxHashSet<ConstId>) -> Result<(), SpaceFault> {
-        for (at, level) in (0_u16..).zip(&self.levels) {
-            match level {
-                Level::Constant(id) if askable.contains(id) => self.facts.push((*id, at)),
-                Level::Constant(_) => self.hidden.push(at),
-                Level::Constraint(constraint) => {
-                    let hidden: Vec<&ConstId> =
-                        constraint.constants().iter().filter(|id| !askable.contains(id)).collect();
-                    match hidden.first() {
-                        None => self.constraints.push(at),
-                        Some(id) if hidden.len() < constraint.constants().len() => {
-                            let name = self.terms.constant(**id).name.clone();
-                            return Err(SpaceFault::HiddenNumber(name));
-                        }
-                        Some(_) => self.hidden.push(at),
-                    }
-                }
-            }
-        }
-        self.facts.sort_unstable();
-        let levels = &self.levels;
-        self.constraints.sort_by(|a, b| match (&levels[*a as usize], &levels[*b as usize]) {
-            (Level::Constraint(x), Level::Constraint(y)) => x.cmp(y),
-            _ => a.cmp(b),
-        });
-        Ok(())
-    }
-}
-
-/// Terms to diagrams.
-struct Compiler<'a> {
-    terms: &'a Terms,
-    linked: &'a [(ConstId, Linear)],
-    level_of: &'a FxHashMap<ConstId, u16>,
-    level_of_constraint: &'a FxHashMap<Constraint, u16>,
-    diagram: &'a mut Diagram,
-    conditions: FxHashMap<TermId, NodeId>,
-    choices: FxHashMap<TermId, Vec<NodeId>>,
-    numbers: FxHashMap<TermId, Alternatives>,
-}
-
-impl Compiler<'_> {
-    fn condition(&mut self, term: TermId) -> Result<NodeId, SpaceFault> {
-        if let Some(known) = self.conditions.get(&term) {
-            return Ok(*known);
-        }
-        let node = match self.terms.get(term).clone() {
-            Term::Bool(truth) => {
-                if truth {
-                    ALWAYS
-                } else {
-                    EMPTY
-                }
-            }
-            Term::Const(id) => self.diagram.literal(self.level_of[&id], 1)?,
-            Term::Not(arg) => {
-                let arg = self.condition(arg)?;
-                self.diagram.not(arg)?
-            }
-            Term::And(args) => {
-                let mut all = ALWAYS;
-                for arg in args.iter() {
-                    let arg = self.condition(*arg)?;
-                    all = self.diagram.and(all, arg)?;
-                }
-                all
-            }
-            Term::Or(args) => {
-                let mut any = EMPTY;
-                for arg in args.iter() {
-                    let arg = self.condition(*arg)?;
-                    any = self.diagram.or(any, arg)?;
-                }
-                any
-            }
-            Term::Ite(condition, then, otherwise) => {
-                let condition = self.condition(condition)?;
-                let (then, otherwise) = (self.condition(then)?, self.condition(otherwise)?);
-                self.choose(condition, then, otherwise)?
-            }
-            Term::Eq(a, b) => match self.terms.sort(a) {
-                Sort::Bool => {
-                    let (a, b) = (self.condition(a)?, self.condition(b)?);
-                    let not_b = self.diagram.not(b)?;
-                    self.choose(a, b, not_b)?
-                }
-                Sort::Enum(_) => {
-                    let (a, b) = (self.choice(a)?, self.choice(b)?);
-                    let mut any = EMPTY;
-                    for (x, y) in a.iter().zip(&b) {
-                        let both = self.diagram.and(*x, *y)?;
-                        any = self.diagram.or(any, both)?;
-                    }
-                    any
-                }
-                Sort::Int | Sort::Real => {
-                    let most = self.comparison(a, b, false)?;
-                    let less = self.comparison(a, b, true)?;
-                    let not_less = self.diagram.not(less)?;
-                    self.diagram.and(most, not_less)?
-                }
-            },
-            Term::Le(a, b) => self.comparison(a, b, false)?,
-            Term::Lt(a, b) => self.comparison(a, b, true)?,
-            _ => EMPTY,
-        };
-        self.conditions.insert(term, node);
-        Ok(node)
-    }
-
-    fn choose(
-        &mut self,
-        condition: NodeId,
-        then: NodeId,
-        otherwise: NodeId,
-    ) -> Result<NodeId, Full> {
-        let yes = self.diagram.and(condition, then)?;
-        let not = self.diagram.not(condition)?;
-        let no = self.diagram.and(not, otherwise)?;
-        self.diagram.or(yes, no)
-    }
-
-    fn choice(&mut self, term: TermId) -> Result<Vec<NodeId>, SpaceFault> {
-        if let Some(known) = self.choices.get(&term) {
-            return Ok(known.clone());
-        }
-        let count = match self.terms.sort(term) {
-            Sort::Enum(id) => self.terms.enumeration(id).constructors.len(),
-            _ => 0,
-        };
-        let mut nodes = Vec::with_capacity(count);
-        match self.terms.get(term).clone() {
-            Term::Ctor(_, at) => {
-                nodes.extend((0..count).map(|i| if i == at as usize { ALWAYS } else { EMPTY }));
-            }
-            Term::Const(id) => {
-                for value in (0_u8..).take(count) {
-                    nodes.push(self.diagram.literal(self.level_of[&id], value)?);
-                }
-            }
-            Term::Ite(condition, then, otherwise) => {
-                let condition = self.condition(condition)?;
-                let (then, otherwise) = (self.choice(then)?, self.choice(otherwise)?);
-                for (x, y) in then.iter().zip(&otherwise) {
-                    nodes.push(self.choose(condition, *x, *y)?);
-                }
-            }
-            _ => nodes.resize(count, EMPTY),
-        }
-        self.choices.insert(term, nodes.clone());
-        Ok(nodes)
-    }
-
-    fn comparison(&mut self, a: TermId, b: TermId, strict: bool) -> Result<NodeId, SpaceFault> {
-        let (left, right) = (self.number(a)?, self.number(b)?);
-        let mut any = EMPTY;
-        for (under, x) in &left {
-            for (also, y) in &right {
-                let under = self.diagram.and(*under, *also)?;
-                if under == EMPTY {
-                    continue;
-                }
-                let form = x.plus(&-Number::one(), y);
-                let sign = match compare(self.terms, &form, strict) {
-                    Comparison::Settled(truth) => {
-                        if truth {
-                            ALWAYS
-                        } else {
-                            EMPTY
-                        }
-                    }
-                    Comparison::Live(constraint, positive) => {
-                        let level = self.level_of_constraint[&constraint];
-                        self.diagram.literal(level, u8::from(positive))?
-                    }
-                };
-                let here = self.diagram.and(under, sign)?;
-                any = self.diagram.or(any, here)?;
-            }
-        }
-        Ok(any)
-    }
-
-    fn number(&mut self, term: TermId) -> Result<Alternatives, SpaceFault> {
-        if let Some(known) = self.numbers.get(&term) {
-            return Ok(known.clone());
-        }
-        let alternatives = match self.terms.get(term).clone() {
-            Term::Number(number, _) => vec![(ALWAYS, Linear::literal(number))],
-            Term::Const(id) => {
-                let by = self.linked.iter().find(|(linked, _)| *linked == id);
-                let form = by.map_or_else(|| Linear::constant(id), |(_, form)| form.clone());
-                vec![(ALWAYS, form)]
-            }
-            Term::Ite(condition, then, otherwise) => {
-                let condition = self.condition(condition)?;
-                let not = self.diagram.not(condition)?;
-                let mut all = self.under(condition, then)?;
-                all.extend(self.under(not, otherwise)?);
-                all
-            }
-            Term::Sum(args) => {
-                let mut sums: Alternatives = vec![(ALWAYS, Linear::default())];
-                for arg in args.iter() {
-                    let part = self.number(*arg)?;
-                    let mut next = Alternatives::new();
-                    for (under, sum) in &sums {
-                        for (also, form) in &part {
-                            let both = self.diagram.and(*under, *also)?;
-                            next.push((both, sum.plus(&Number::one(), form)));
-                        }
-                    }
-                    sums = self.tidy(next)?;
-                }
-                sums
-            }
-            Term::Scale(factor, arg) => {
-                let part = self.number(arg)?;
-                part.into_iter().map(|(under, form)| (under, form.scaled(&factor))).collect()
-            }
-            Term::ToReal(arg) => self.number(arg)?,
-            _ => Vec::new(),
-        };
-        let alternatives = self.tidy(alternatives)?;
-        self.numbers.insert(term, alternatives.clone());
-        Ok(alternatives)
-    }
-
-    fn under(&mut self, condition: NodeId, term: TermId) -> Result<Alternatives, SpaceFault> {
-        let mut all = Alternatives::new();
-        for (under, form) in self.number(term)? {
-            all.push((self.diagram.and(condition, under)?, form));
-        }
-        Ok(all)
-    }
-
-    /// One alternative per form, impossible ones left out.
-    fn tidy(&mut self, mut all: Alternatives) -> Result<Alternatives, SpaceFault> {
-        all.retain(|(under, _)| *under != EMPTY);
-        all.sort_by(|(_, x), (_, y)| x.cmp(y));
-        let mut tidy = Alternatives::new();
-        for (under, form) in all {
-            match tidy.last_mut() {
-                Some((last, known)) if *known == form => *last = self.diagram.or(*last, under)?,
-                _ => tidy.push((under, form)),
-            }
-        }
-        Ok(tidy)
-    }
+    let part = diagram.guard(several, Diagram::terminal(silent))?;
+    diagram.join(root, part)
 }

@@ -9,6 +9,12 @@
     reason = "a test fails by panicking"
 )]
 
+mod draft;
+mod engine;
 mod front;
+mod invent;
+mod laws;
+mod oracle;
+mod scenarios;
 mod suite;
 mod tidy;
