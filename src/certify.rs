@@ -43,13 +43,16 @@ pub struct Bug(pub String);
 /// Certified, dropped, or a bug.
 pub type Outcome = Result<Result<Certified, Drop>, Bug>;
 
+/// Signs of regions, numbers in path order, and where in a region they are to lie.
+type Regions = (Vec<Claim>, Vec<ConstId>, Position);
+
 /// One worker's prepared solvers.
 pub struct Worker<'d> {
     docket: &'d Docket,
     slice: Session<'d>,
     numbers: Session<'d>,
     twin: Option<Twin>,
-    chosen: FxHashMap<(Vec<Claim>, Vec<ConstId>, Position), Option<Vec<Number>>>,
+    chosen: FxHashMap<Regions, Option<Vec<Number>>>,
     /// Where numbers lie in their regions.
     pub position: Position,
 }

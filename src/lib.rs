@@ -1,5 +1,16 @@
 //! deogen turns written policies into benchmark entries whose answers are proved.
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        reason = "a test that goes wrong is to stop"
+    )
+)]
+
 pub mod diag;
 pub mod digest;
 pub mod term;

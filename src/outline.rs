@@ -44,6 +44,9 @@ pub enum PortableNode {
     Ask(Vec<String>, Vec<(Path, u32)>),
 }
 
+/// A number written by others: its name, factors and names, and the offset.
+type PortableLink = (String, Vec<(String, String)>, String);
+
 /// The stored form.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PortableOutline {
@@ -51,7 +54,7 @@ pub struct PortableOutline {
     nodes: Vec<PortableNode>,
     root: u32,
     silent: u8,
-    linked: Vec<(String, Vec<(String, String)>, String)>,
+    linked: Vec<PortableLink>,
     /// How the tree was grown: `diagram` or `solver`.
     pub engine: String,
 }

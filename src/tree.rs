@@ -6,8 +6,6 @@
 //! branches is asked. Absent here: solvers, samples, texts, and any way to see how [`Classes`]
 //! answers.
 
-#![expect(clippy::indexing_slicing, reason = "levels index the space, nodes the tree")]
-
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use num_rational::Ratio;
@@ -173,6 +171,9 @@ pub fn grow<C: Classes>(
     Ok(Tree { nodes: grower.nodes, root, silent })
 }
 
+/// A node by content: the variables asked and the branches, or a leaf's class in place of both.
+type Shape = (Vec<ConstId>, Vec<(Path, u32)>);
+
 struct Grower<'a, C: Classes> {
     classes: &'a mut C,
     variables: &'a Variables,
@@ -180,7 +181,7 @@ struct Grower<'a, C: Classes> {
     interrupted: &'a AtomicBool,
     pruned: FxHashMap<C::State, C::State>,
     built: FxHashMap<(C::State, Vec<ConstId>), u32>,
-    shared: FxHashMap<(Vec<ConstId>, Vec<(Path, u32)>), u32>,
+    shared: FxHashMap<Shape, u32>,
     nodes: Vec<Node>,
 }
 

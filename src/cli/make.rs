@@ -76,12 +76,12 @@ fn status(shell: &Shell, ended: &Ended) -> Status {
 fn report(shell: &Shell, ended: &Ended, seconds: f64) {
     let summary = &ended.summary;
     if shell.json {
-        let mut line = serde_json::json!({
+        let line = serde_json::json!({
             "kind": "summary",
             "seconds": (seconds * 1000.0).round() / 1000.0,
             "solver_checks": summary.solver_checks,
+            "determinations": summary.determinations,
         });
-        line["determinations"] = serde_json::to_value(&summary.determinations).unwrap_or_default();
         let _ = shell.out(&format!("{line}\n"));
         return;
     }

@@ -8,8 +8,6 @@
 //! their signs are possible is a function of the remaining signs. Over whole numbers this holds as
 //! long as one of the two factors is one; elsewhere there is a fault, and no class function.
 
-#![expect(clippy::indexing_slicing, reason = "groups index the list that holds them")]
-
 use std::collections::BTreeSet;
 
 use num_traits::{One, Signed};
