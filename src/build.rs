@@ -1,8 +1,8 @@
 //! `deogen build`: every determination through its stages, then the files in `dist/`.
 //!
-//! A run that finds the same inputs and outputs as the last one reads no policy and opens no tree: a
-//! *stamp* in the store holds the digests of both. Files are written atomically and only where their
-//! bytes change; files that an earlier build listed and nobody owns any more are removed.
+//! A run that finds the same inputs and outputs as the last one reads no policy and opens no tree:
+//! a *stamp* in the store holds the digests of both. Files are written atomically and only where
+//! their bytes change; files that an earlier build listed and nobody owns any more are removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

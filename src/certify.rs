@@ -209,8 +209,8 @@ impl<'d> Worker<'d> {
         Ok(more.len() == facts.len() || self.possible(&more)?.len() >= 2)
     }
 
-    /// Size of the first minimal set of facts that forces the value: each fact in path order goes if
-    /// the rest still does.
+    /// Size of the first minimal set of facts that forces the value: each fact in path order goes
+    /// if the rest still does.
     fn needed(&mut self, facts: &Facts, value: usize) -> Result<usize, Drop> {
         let mut claims = claims_of(facts);
         claims.push(Claim::NotVerdict(value));
@@ -288,8 +288,8 @@ impl<'d> Worker<'d> {
         })
     }
 
-    /// The numbers of a path, one after the other, each the first candidate that leaves the question
-    /// satisfiable.
+    /// The numbers of a path, one after the other, each the first candidate that leaves the
+    /// question satisfiable.
     fn choose(
         &mut self,
         path: &Path,
@@ -468,7 +468,8 @@ impl<'d> Worker<'d> {
         Ok(least.filter(|number| sort != Sort::Int || number.is_integer()).map(Value::Number))
     }
 
-    /// Adds what definitions compute and, for parts the slice left out, what the base scenario says.
+    /// Adds what definitions compute and, for parts the slice left out, what the base scenario
+    /// says.
     fn complete(&self, scenario: Scenario) -> Scenario {
         let docket = self.docket;
         let mut evaluation = Evaluation::new(&docket.terms, scenario);

@@ -1,9 +1,10 @@
-//! The sections that settle an entry: minimal sets of sections which, with the facts and the clauses
-//! on natural ranges, force the answer.
+//! The sections that settle an entry: minimal sets of sections which, with the facts and the
+//! clauses on natural ranges, force the answer.
 //!
 //! Units are whole sections. Sets are minimised by yes/no answers alone, from the whole slice, path
-//! sections preferred and then in document order (QuickXplain, Junker 2004); further sets by Reiter's
-//! hitting-set tree. Cores the solver returns only answer later questions faster, never differently.
+//! sections preferred and then in document order (QuickXplain, Junker 2004); further sets by
+//! Reiter's hitting-set tree. Cores the solver returns only answer later questions faster, never
+//! differently.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -164,7 +165,8 @@ impl Judge<'_> {
         Supports { sets, complete }
     }
 
-    /// QuickXplain: the preferred minimal part of `candidates` which with `given` forces the answer.
+    /// QuickXplain: the preferred minimal part of `candidates` which with `given` forces the
+    /// answer.
     fn explain(
         &mut self,
         given: &[usize],

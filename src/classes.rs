@@ -1,8 +1,9 @@
 //! The seam between the tree and whatever knows which classes are possible.
 //!
-//! [`Classes`] answers exactly the questions section 2 of the design asks of a set of scenarios; the
-//! tree is built from nothing else. [`DiagramClasses`] answers them from the shared diagram and is
-//! the engine; `reference.rs` answers them with one solver query after the other and is its judge.
+//! [`Classes`] answers exactly the questions section 2 of the design asks of a set of scenarios;
+//! the tree is built from nothing else. [`DiagramClasses`] answers them from the shared diagram and
+//! is the engine; `reference.rs` answers them with one solver query after the other and is its
+//! judge.
 //!
 //! Invariant: a positive answer ("this branch exists", "this variable cannot be dropped") rests on
 //! scenarios whose numbers exist; a negative one rests on the diagram alone, which holds at least
@@ -74,7 +75,8 @@ pub trait Classes {
 /// Open levels that are tried together: a fact, a whole number, or a single constraint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
-    /// Position in the trial order; stays the same while levels of the group are decided or dropped.
+    /// Position in the trial order; stays the same while levels of the group are decided or
+    /// dropped.
     pub trial: usize,
     /// Its open levels, ascending.
     pub levels: Vec<u16>,
@@ -102,8 +104,8 @@ struct Context {
     facts: Bits,
     /// Neither decided nor dropped, ascending.
     open: Vec<u16>,
-    /// What further arithmetic depends on beside the diagram: decided and open constraints of groups
-    /// of numbers whose patterns are not all known.
+    /// What further arithmetic depends on beside the diagram: decided and open constraints of
+    /// groups of numbers whose patterns are not all known.
     key: Vec<(u16, u8)>,
 }
 
@@ -592,7 +594,8 @@ impl LemmaSet {
         Ok(())
     }
 
-    /// Enumerates the feasible patterns of a component; afterwards every infeasible one has a lemma.
+    /// Enumerates the feasible patterns of a component; afterwards every infeasible one has a
+    /// lemma.
     fn complete(&mut self, at: usize, most: usize, theory: &mut Theory<'_>) -> Result<bool, Stop> {
         let component = self.components[at].clone();
         let mut cells = 0;

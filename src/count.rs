@@ -1,7 +1,8 @@
 //! Exact counts over the unfolding of a shared tree, without unfolding it.
 //!
-//! Families of signatures are kept as zero-suppressed diagrams (Minato): a set of sets of variables,
-//! shared like the tree itself, so that distinct signatures are counted without listing paths.
+//! Families of signatures are kept as zero-suppressed diagrams (Minato): a set of sets of
+//! variables, shared like the tree itself, so that distinct signatures are counted without listing
+//! paths.
 
 #![expect(clippy::indexing_slicing, reason = "nodes index the tree and the family store")]
 
@@ -207,8 +208,8 @@ impl Families {
     }
 }
 
-/// The number of distinct signatures: sets of variables a path states, within definite leaves of one
-/// class and within NEI nodes (the root left out).
+/// The number of distinct signatures: sets of variables a path states, within definite leaves of
+/// one class and within NEI nodes (the root left out).
 #[must_use]
 pub fn signatures(tree: &Tree) -> BigUint {
     let classes = usize::from(tree.silent.saturating_sub(1));

@@ -193,26 +193,4 @@ impl Witness {
 }
 
 /// What every reader of the entries is told first.
-pub const PROMPT: &str = "\
-You are given the full text of a policy, the facts of one case and a question with a list of allowed answers.
-
-How to read the facts:
-- Only the facts given are known. What is not stated is unknown in either direction: do not assume that it is so, \
-nor that it is not so, however usual it would be. Silence rules out no exception.
-- All facts concern the same persons, the same item and the same year. Ages are those at the close of the year. \
-Amounts are in whole units and for the whole year unless a fact says otherwise.
-- Where a fact names one kind out of a list of kinds, the others are excluded. A negated fact is stated as false; \
-it never means \"not known\".
-
-How to read the policy:
-- The text is complete, with the tax year and dates as it states them. No other law or rule counts, and nothing you \
-know from elsewhere.
-- Definitions worded \"if and only if\" (or \"only if\", \"means\", \"in no other case\") work in both directions; a \
-rule worded one way works one way only.
-
-How to answer:
-- Choose exactly one of the allowed answers.
-- Choose \"not enough information\" if and only if the policy and these facts leave two or more of the other answers \
-possible. That includes the case in which no rule of the policy decides the question.
-- Name the sections of the policy that settle your answer, by their labels.
-";
+pub const PROMPT: &str = include_str!("prompt.txt");

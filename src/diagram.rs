@@ -1,12 +1,12 @@
-//! Shared decision diagrams over finite variables, reduced and ordered, so equal functions are equal
-//! nodes.
+//! Shared decision diagrams over finite variables, reduced and ordered, so equal functions are
+//! equal nodes.
 //!
-//! One manager holds functions into small terminals: 0 and 1 for conditions, and for class functions
-//! 0 ("no scenario") and one terminal per class. A level is one variable with two or more values; at
-//! which *place* a level is looked at is the manager's own affair and may change while it works.
-//! Absent here: policies, arithmetic, solvers, and any effect of the order of calls on what a
-//! function means. After Bryant's ROBDDs and their multi-valued form; see OxiDD for a general
-//! library (docs/engine.md says why this is our own).
+//! One manager holds functions into small terminals: 0 and 1 for conditions, and for class
+//! functions 0 ("no scenario") and one terminal per class. A level is one variable with two or more
+//! values; at which *place* a level is looked at is the manager's own affair and may change while
+//! it works. Absent here: policies, arithmetic, solvers, and any effect of the order of calls on
+//! what a function means. After Bryant's ROBDDs and their multi-valued form; see OxiDD for a
+//! general library (docs/engine.md says why this is our own).
 
 #![expect(clippy::indexing_slicing, reason = "node ids index the manager that made them")]
 
@@ -99,7 +99,8 @@ fn mix(mut hash: u64, part: u32) -> u64 {
 }
 
 impl Diagram {
-    /// A manager for variables of these numbers of values, in level order, holding up to `mebibytes`.
+    /// A manager for variables of these numbers of values, in level order, holding up to
+    /// `mebibytes`.
     #[must_use]
     pub fn new(arity: Vec<u8>, mebibytes: usize) -> Self {
         // A binary node takes 6 bytes of fields, 8 of children and about 8 of the unique table.

@@ -1,8 +1,8 @@
 //! Names by content: BLAKE3 digests of a length-prefixed canonical encoding.
 //!
-//! A key and its explanation come from one walk (after n2's `hash.rs`): [`Fields`] is a list of named
-//! parts which is hashed as it stands, stored beside the result, and compared part by part when
-//! somebody asks why a stage ran again.
+//! A key and its explanation come from one walk (after n2's `hash.rs`): [`Fields`] is a list of
+//! named parts which is hashed as it stands, stored beside the result, and compared part by part
+//! when somebody asks why a stage ran again.
 
 use std::fmt;
 

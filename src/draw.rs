@@ -1,9 +1,10 @@
 //! Which paths become candidates for entries, in which order: by content alone.
 //!
-//! Up to the cap every path is listed and ranked by a keyed hash of its content; beyond it paths are
-//! drawn by walking down with exact counts. A path's content is what it says of each variable and its
-//! answer, never node numbers, question order or chosen numbers, so an unrelated edit leaves its rank
-//! alone. Absent here: solvers; a candidate may still be dropped when it is certified.
+//! Up to the cap every path is listed and ranked by a keyed hash of its content; beyond it paths
+//! are drawn by walking down with exact counts. A path's content is what it says of each variable
+//! and its answer, never node numbers, question order or chosen numbers, so an unrelated edit
+//! leaves its rank alone. Absent here: solvers; a candidate may still be dropped when it is
+//! certified.
 
 #![expect(clippy::indexing_slicing, reason = "nodes and levels index the outline at hand")]
 

@@ -159,8 +159,8 @@ fn round(interval: &Interval, step: &Number) -> Vec<Number> {
     all
 }
 
-/// The smallest multiple of `step` for which `at_most` says yes, going down from nowhere: none if it
-/// says no for every number up to a large one.
+/// The smallest multiple of `step` for which `at_most` says yes, going down from nowhere: none if
+/// it says no for every number up to a large one.
 pub fn smallest<E>(
     step: &Number,
     interval: &Interval,

@@ -1,7 +1,7 @@
 //! A tree in portable form: what the later stages read, and what the store keeps.
 //!
-//! Levels are described by names and numbers, never by ids of an arena, so an outline means the same
-//! in every run. Absent here: solvers, diagrams, and how the tree was grown.
+//! Levels are described by names and numbers, never by ids of an arena, so an outline means the
+//! same in every run. Absent here: solvers, diagrams, and how the tree was grown.
 
 #![expect(clippy::indexing_slicing, reason = "levels and nodes index the outline that holds them")]
 

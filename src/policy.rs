@@ -1,8 +1,8 @@
 //! What a policy is, and what a scenario states.
 //!
 //! A [`Policy`] is either one folder as its author wrote it or several joined for a determination;
-//! both have the same shape. It is made by the front end alone, so it is well sorted and every clause
-//! has its section label.
+//! both have the same shape. It is made by the front end alone, so it is well sorted and every
+//! clause has its section label.
 
 use std::collections::BTreeMap;
 
@@ -149,14 +149,15 @@ pub struct Inquiry {
     pub policy: Policy,
     /// The term to decide.
     pub verdict: VerdictAtom,
-    /// Facts a scenario may state, in declaration order, opaque conditions included; facts that only
-    /// opaque conditions' definitions read are left out.
+    /// Facts a scenario may state, in declaration order, opaque conditions included; facts that
+    /// only opaque conditions' definitions read are left out.
     pub askable: Vec<ConstId>,
     /// Derived conditions that are asked instead of expanded.
     pub opaque: Vec<ConstId>,
 }
 
-/// Facts of a scenario in a fixed order. They may contradict the policy; the evaluator and Z3 say so.
+/// Facts of a scenario in a fixed order. They may contradict the policy; the evaluator and Z3 say
+/// so.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Facts(Vec<(ConstId, Value)>);
 

@@ -1,12 +1,13 @@
 //! The reference engine: every question of the tree is a question to the solver, with no diagram.
 //!
 //! Slow and short of ideas on purpose, it judges the diagram engine in tests and takes over where a
-//! diagram does not fit. Two copies of the policy stand side by side for "two scenarios that agree on
-//! these levels, in different classes". Such a pair has a definite scenario; it is the first copy, and
-//! whenever the solver offers a silent scenario there, that one is refused and the question repeated.
+//! diagram does not fit. Two copies of the policy stand side by side for "two scenarios that agree
+//! on these levels, in different classes". Such a pair has a definite scenario; it is the first
+//! copy, and whenever the solver offers a silent scenario there, that one is refused and the
+//! question repeated.
 //!
-//! What it remembers (scenarios, pairs of them, unsatisfiable cores) are proofs of yes/no answers and
-//! change none.
+//! What it remembers (scenarios, pairs of them, unsatisfiable cores) are proofs of yes/no answers
+//! and change none.
 
 #![expect(clippy::indexing_slicing, reason = "levels index the space that made them")]
 
@@ -142,8 +143,8 @@ impl<'m> SolverClasses<'m> {
         Ok((class, witnesses))
     }
 
-    /// Refuses a silent scenario as the first of a pair, and others that the same hidden constants show
-    /// to be silent.
+    /// Refuses a silent scenario as the first of a pair, and others that the same hidden constants
+    /// show to be silent.
     fn refuse(&mut self, pattern: &Pattern, witnesses: &[Witness]) -> Result<(), Stop> {
         let mut needed: FxHashSet<u16> = FxHashSet::default();
         let mut literals: Vec<(Lit, u16)> = Vec::new();

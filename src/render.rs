@@ -29,8 +29,8 @@ pub struct Wording {
 /// How "not enough information" is worded among the choices.
 pub const NEI_ANSWER: &str = "not enough information";
 
-/// Facts as sentences, grouped by subject in the vocabulary's order; none where a fact has no words or
-/// the text does not read back.
+/// Facts as sentences, grouped by subject in the vocabulary's order; none where a fact has no words
+/// or the text does not read back.
 #[must_use]
 pub fn sentences(
     vocabulary: &Vocabulary,

@@ -1,7 +1,8 @@
 //! Which certified candidates become entries: quotas filled in rank order, lists in turn.
 //!
-//! Candidates are certified in batches by several workers and accepted in rank order, so the outcome
-//! does not depend on how many workers there are. A dropped candidate is replaced by the next.
+//! Candidates are certified in batches by several workers and accepted in rank order, so the
+//! outcome does not depend on how many workers there are. A dropped candidate is replaced by the
+//! next.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! What is stored of a certified candidate: names and values only, so that it means the same in every
-//! run and can be worded again without a solver.
+//! What is stored of a certified candidate: names and values only, so that it means the same in
+//! every run and can be worded again without a solver.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The clauses a verdict depends on, and why each of the others may be dropped.
 //!
-//! Exact for the verdict and the facts (DESIGN.md section 5): a definition nobody reads can always be
-//! satisfied, and a part that shares no constant with the rest is satisfiable by itself, as one
+//! Exact for the verdict and the facts (DESIGN.md section 5): a definition nobody reads can always
+//! be satisfied, and a part that shares no constant with the rest is satisfiable by itself, as one
 //! stored scenario of the whole policy proves. Nothing else is dropped.
 
 #![expect(clippy::indexing_slicing, reason = "positions of clauses of the policy at hand")]
@@ -59,8 +59,8 @@ pub fn definitions(terms: &Terms, clause: TermId) -> Vec<(ConstId, Option<TermId
     found
 }
 
-/// Slices for the inquiry's verdict and its askable facts, and for further facts (distractors, facts
-/// given to `ask`), whose clauses then stay too.
+/// Slices for the inquiry's verdict and its askable facts, and for further facts (distractors,
+/// facts given to `ask`), whose clauses then stay too.
 #[must_use]
 pub fn slice(inquiry: &Inquiry, further: &[ConstId]) -> Slice {
     let policy = &inquiry.policy;
@@ -168,7 +168,8 @@ fn closure(mentions: &[Vec<ConstId>], seeds: &[ConstId]) -> FxHashSet<ConstId> {
 }
 
 /// The digest of what a slice means: its clauses by name, label and term, whatever their order, the
-/// sorts and order of its facts, and the verdict. Comments, layout and dropped clauses are not in it.
+/// sorts and order of its facts, and the verdict. Comments, layout and dropped clauses are not in
+/// it.
 #[must_use]
 pub fn meaning(inquiry: &Inquiry, slice: &Slice) -> Digest {
     let policy = &inquiry.policy;

@@ -1,10 +1,10 @@
 //! The only file that knows Z3.
 //!
-//! A [`Session`] is one prepared incremental solver over some assertions: literals are made once and
-//! handed over as assumptions, so that thousands of questions share what the solver has learnt. Only
-//! yes/no answers leave this file as results; models and cores are hints which the caller re-checks,
-//! because they differ between seeds and versions. Enumerations are encoded by one Boolean per value,
-//! which measures faster than the datatype theory.
+//! A [`Session`] is one prepared incremental solver over some assertions: literals are made once
+//! and handed over as assumptions, so that thousands of questions share what the solver has learnt.
+//! Only yes/no answers leave this file as results; models and cores are hints which the caller
+//! re-checks, because they differ between seeds and versions. Enumerations are encoded by one
+//! Boolean per value, which measures faster than the datatype theory.
 
 #![expect(clippy::indexing_slicing, reason = "literals index the session that made them")]
 
@@ -308,7 +308,8 @@ impl<'t> Session<'t> {
                 read_model_number(&model.eval(&ast, true)?.to_string()).map(Value::Number)
             }
             (Encoded::Enum(flags), Sort::Enum(id)) => {
-                // No flag is on where nothing asserted mentions the constant: then any value will do.
+                // No flag is on where nothing asserted mentions the constant: then any value will
+                // do.
                 let on = flags.iter().position(|flag| {
                     model.eval(flag, true).and_then(|ast| ast.as_bool()) == Some(true)
                 });

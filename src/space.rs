@@ -1,11 +1,12 @@
-//! A slice as a space of scenarios: which facts and constraints there are, which class each scenario
-//! is in, and which clauses only say which numbers exist.
+//! A slice as a space of scenarios: which facts and constraints there are, which class each
+//! scenario is in, and which clauses only say which numbers exist.
 //!
 //! Definitions are inlined, if-then-else is lifted out of arithmetic, and every linear comparison
 //! becomes a two-valued level of the diagram. Clauses over numbers alone stay outside as the
 //! *background* that decides which sign patterns are feasible. Derived conditions are inlined;
 //! whatever else is hidden is removed existentially before classes are formed. A space is laid out
-//! first (what the levels are) and compiled then (the diagram); the reference engine needs no diagram.
+//! first (what the levels are) and compiled then (the diagram); the reference engine needs no
+//! diagram.
 
 #![expect(clippy::indexing_slicing, reason = "levels and terms index the space that made them")]
 
@@ -48,7 +49,8 @@ pub enum SpaceFault {
     /// A hidden number is compared with others in a way that cannot be removed exactly.
     #[error("the hidden number `{0}` cannot be removed exactly")]
     HiddenNumber(String),
-    /// More verdict values, constraints or alternatives of one number than the diagram has room for.
+    /// More verdict values, constraints or alternatives of one number than the diagram has room
+    /// for.
     #[error("too many {0} for the diagram")]
     TooMany(&'static str),
 }
@@ -146,8 +148,8 @@ impl Space {
     }
 
     /// The class function, hidden levels removed, where only the sign patterns that satisfy
-    /// `feasible` count. To be asked once: it leaves the diagram with this function alone, in a good
-    /// order for it.
+    /// `feasible` count. To be asked once: it leaves the diagram with this function alone, in a
+    /// good order for it.
     ///
     /// # Errors
     /// The diagram does not fit.

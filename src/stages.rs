@@ -1,8 +1,8 @@
 //! The stages of one determination, their keys, and the store between them.
 //!
-//! consistency -> tree -> certify (draw included) -> render. A stage's key holds its own version, the
-//! output digests of what it reads and its parameters; solver name, version and limits only where the
-//! stored result holds solver answers. Never in a key: job count, paths, host, time.
+//! consistency -> tree -> certify (draw included) -> render. A stage's key holds its own version,
+//! the output digests of what it reads and its parameters; solver name, version and limits only
+//! where the stored result holds solver answers. Never in a key: job count, paths, host, time.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -336,8 +336,8 @@ impl Run<'_> {
             .with("canary", &wording.canary)
     }
 
-    /// The keys of a determination's stages as far as they can be known: up to the first whose input
-    /// is not in the store.
+    /// The keys of a determination's stages as far as they can be known: up to the first whose
+    /// input is not in the store.
     #[must_use]
     pub fn keys(&self, prepared: &Prepared) -> Vec<(&'static str, Fields)> {
         let mut keys = vec![

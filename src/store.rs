@@ -1,9 +1,9 @@
 //! The content-addressed store under `cache/`.
 //!
-//! A record is a plain file named by stage and key: one line of JSON (what went into the key, and the
-//! digest of the content), then the content, compressed. It is written beside its place, synced and
-//! renamed, so it appears whole or not at all; every read re-hashes, and anything broken is a miss
-//! with one warning. Correct without locks. `mtime` is only ever a hint of age for `gc`.
+//! A record is a plain file named by stage and key: one line of JSON (what went into the key, and
+//! the digest of the content), then the content, compressed. It is written beside its place, synced
+//! and renamed, so it appears whole or not at all; every read re-hashes, and anything broken is a
+//! miss with one warning. Correct without locks. `mtime` is only ever a hint of age for `gc`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -215,8 +215,8 @@ impl Store {
         stats
     }
 
-    /// Removes the oldest records until no more than `budget` bytes are left, never one that this run
-    /// read or wrote, and what crashed writers left behind.
+    /// Removes the oldest records until no more than `budget` bytes are left, never one that this
+    /// run read or wrote, and what crashed writers left behind.
     #[must_use]
     pub fn collect(&self, budget: u64) -> Stats {
         let used = self.used.lock().map(|used| used.clone()).unwrap_or_default();

@@ -89,8 +89,8 @@ pub struct Constant {
     pub sort: Sort,
 }
 
-/// A node of the arena. Canonical: n-ary junctions are flat, sorted and free of doubles; there is no
-/// implication, `distinct`, `>` or `>=` (see [`Terms`] for how they are built).
+/// A node of the arena. Canonical: n-ary junctions are flat, sorted and free of doubles; there is
+/// no implication, `distinct`, `>` or `>=` (see [`Terms`] for how they are built).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Term {
     /// `true` or `false`.

@@ -1,9 +1,9 @@
 //! A better order for the levels of some functions, found by sifting.
 //!
-//! Every level in turn is moved through all places by swaps of neighbours and stays where the fewest
-//! nodes are left. Deterministic: the same functions in the same order end in the same order. Absent
-//! here: what levels mean, and any node that the functions do not reach. After Rudell (ICCAD 1993),
-//! with nodes of any number of children.
+//! Every level in turn is moved through all places by swaps of neighbours and stays where the
+//! fewest nodes are left. Deterministic: the same functions in the same order end in the same
+//! order. Absent here: what levels mean, and any node that the functions do not reach. After Rudell
+//! (ICCAD 1993), with nodes of any number of children.
 
 #![expect(clippy::indexing_slicing, reason = "places and nodes index the tables made for them")]
 

@@ -127,12 +127,13 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The number of an equation that is best written by the others: a hidden one where there is one,
-    /// since what is asked must not be written by what is not; the last declared among equals.
+    /// The number of an equation that is best written by the others: a hidden one where there is
+    /// one, since what is asked must not be written by what is not; the last declared among equals.
     ///
-    /// A whole number may be written by a fraction only where all others are askable: the equation stays
-    /// in the background, so numbers that make no whole number of it are infeasible by themselves. With
-    /// another hidden number in it, divisibility would get lost when that one is removed.
+    /// A whole number may be written by a fraction only where all others are askable: the equation
+    /// stays in the background, so numbers that make no whole number of it are infeasible by
+    /// themselves. With another hidden number in it, divisibility would get lost when that one is
+    /// removed.
     fn replaceable(&self, form: &Linear) -> Option<ConstId> {
         let hidden = |id: &ConstId| !self.askable.contains(id);
         let count = form.constants().filter(hidden).count();
@@ -235,8 +236,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Hidden constants that bear on the verdict, directly or through clauses that share them. What
-    /// other clauses hide only says which facts can be stated together, so those clauses stay outside
-    /// the diagram, in the background.
+    /// other clauses hide only says which facts can be stated together, so those clauses stay
+    /// outside the diagram, in the background.
     fn hidden_near_verdict(&self, clauses: &[TermId]) -> FxHashSet<ConstId> {
         let groups: Vec<Vec<ConstId>> =
             clauses.iter().chain(&self.background).map(|term| self.hidden_in(*term)).collect();

@@ -1,7 +1,7 @@
 //! Conditions that hold together, and the removal of hidden levels from them.
 //!
-//! The diagram may be reordered between any two steps, which renames every function: whatever has to
-//! outlive a step is held here.
+//! The diagram may be reordered between any two steps, which renames every function: whatever has
+//! to outlive a step is held here.
 
 #![expect(clippy::indexing_slicing, reason = "positions of the functions held")]
 

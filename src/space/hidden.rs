@@ -1,9 +1,9 @@
 //! Hidden numbers that are compared with askable ones, removed exactly.
 //!
-//! After Fourier and Motzkin: some value of a number satisfies its bounds exactly if each lower bound
-//! is below each upper one. So for any two constraints of the number, signs that make the one a lower
-//! and the other an upper bound are possible together exactly where a third constraint, over the
-//! remaining numbers, has one sign. That third constraint becomes a level, and the fact a
+//! After Fourier and Motzkin: some value of a number satisfies its bounds exactly if each lower
+//! bound is below each upper one. So for any two constraints of the number, signs that make the one
+//! a lower and the other an upper bound are possible together exactly where a third constraint,
+//! over the remaining numbers, has one sign. That third constraint becomes a level, and the fact a
 //! [`Resolvent`]. With those as conditions the number's own levels are free to be removed: which of
 //! their signs are possible is a function of the remaining signs. Over whole numbers this holds as
 //! long as one of the two factors is one; elsewhere there is a fault, and no class function.
@@ -53,8 +53,8 @@ struct Bound {
 const MOST: usize = 64;
 
 impl Builder<'_> {
-    /// Removes every hidden number that levels compare, directly or through other hidden numbers, with
-    /// askable ones.
+    /// Removes every hidden number that levels compare, directly or through other hidden numbers,
+    /// with askable ones.
     pub(super) fn remove_hidden_numbers(&mut self) -> Result<(), SpaceFault> {
         let mut group = self.entangled();
         // Clauses over numbers alone bound them, too.
@@ -97,7 +97,8 @@ impl Builder<'_> {
             Level::Constant(_) => None,
         });
         let background = self.background.iter().map(|term| (self.numbers_in(*term), false));
-        // Hidden numbers that occur together; whether an askable one does, whether a level reads them.
+        // Hidden numbers that occur together; whether an askable one does, whether a level reads
+        // them.
         let mut groups: Vec<(BTreeSet<ConstId>, bool, bool)> = Vec::new();
         for (numbers, level) in levels.chain(background) {
             let (beside, mut hidden): (BTreeSet<ConstId>, BTreeSet<ConstId>) =

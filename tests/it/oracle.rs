@@ -1,7 +1,7 @@
 //! Section 2 of the design by brute force, over the listed scenarios of a small policy.
 //!
-//! Classes, dropping, questions and the tree follow the text word for word. The engine contributes one
-//! thing: the list of constraints, taken as the definition of what a sign is. Their signs, and
+//! Classes, dropping, questions and the tree follow the text word for word. The engine contributes
+//! one thing: the list of constraints, taken as the definition of what a sign is. Their signs, and
 //! everything else, are computed here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -50,6 +50,9 @@ pub(crate) enum Question {
 const fn at(position: usize) -> u128 {
     3 << (2 * position)
 }
+
+/// Rows of scenarios by the answer they give.
+type Branches = BTreeMap<u128, Vec<Row>>;
 
 impl Oracle {
     /// Sees scenarios through the facts and constraints of a space.
@@ -204,7 +207,7 @@ impl Oracle {
         if let Some(known) = self.built.get(&key) {
             return Rc::clone(known);
         }
-        let mut best: Option<(usize, usize, Vec<ConstId>, BTreeMap<u128, Vec<Row>>)> = None;
+        let mut best: Option<(usize, usize, Vec<ConstId>, Branches)> = None;
         for question in self.questions(live) {
             assert!(question.iter().any(|id| !stated.contains(id)), "something new is asked");
             let decides = self.decides(live, &question, stated);
@@ -248,8 +251,8 @@ impl Oracle {
         path
     }
 
-    /// Follows every scenario down a tree: each takes one branch at every question, inner nodes leave
-    /// two classes or more open, leaves are what they say.
+    /// Follows every scenario down a tree: each takes one branch at every question, inner nodes
+    /// leave two classes or more open, leaves are what they say.
     pub(crate) fn audit(&self, tree: &Tree) -> Result<(), String> {
         self.audit_below(tree, tree.root, &self.rows)
     }
