@@ -103,8 +103,8 @@ fn trees_agree_with_brute_force() {
     let (silent, linked) = (share(&|found| found.silent), share(&|found| found.linked));
     let enumeration = share(&|found| found.enumeration);
     eprintln!(
-        "{} policies, {} refused; {grown} % have three leaves, depth 3 and an NEI path, {silent} % a \
-         silent scenario, {linked} % a linked pair, {enumeration} % an enumeration verdict",
+        "{} policies, {} refused; {grown} % have three leaves, depth 3 and an NEI path, {silent} % \
+         a silent scenario, {linked} % a linked pair, {enumeration} % an enumeration verdict",
         traits.len(),
         refused.len(),
     );

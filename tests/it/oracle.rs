@@ -89,7 +89,7 @@ impl Oracle {
             if known != class {
                 let show = |scenario: &Scenario| spell(inquiry, domains, scenario);
                 return Err(format!(
-                    "facts and signs leave the class open: class {known} with {}, but {class} with {}",
+                    "facts and signs leave the class open: {known} with {}, but {class} with {}",
                     show(other),
                     show(scenario)
                 ));
