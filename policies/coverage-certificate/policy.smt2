@@ -3271,7 +3271,7 @@
 (assert (! (= trg_winter_ok (and (= trg_break winter_recess) (or trg_winter_notice trg_hospital_in_break (not (= plan_option plan_7))))) :named s4_07_d_1 :section "4.07(d)(1)" :source "the winter recess rule is met"))
 (assert (! (= trg_break_ok (or (= trg_break no_break) trg_winter_ok trg_summer_ok trg_strike_ok trg_closure_ok)) :named s4_07_d_2 :section "4.07(d)(2)" :source "the break rule is met"))
 ; 4.08
-(assert (! (= trg_discipline_ok (or (not trg_discipline) (and trg_claimed_before_suspension sic_diagnosed) (and trg_claimed_before_suspension covered_injury))) :named s4_08_a :section "4.08(a)" :source "the suspension rule is met"))
+(assert (! (= trg_discipline_ok (or (not trg_discipline) (and trg_claimed_before_suspension sic_diagnosed) (and trg_claimed_before_suspension (= cause accidental_injury)))) :named s4_08_a :section "4.08(a)" :source "the suspension rule is met"))
 (assert (! (= trig_cause_of_absence_ok (and trg_license_ok trg_contract_ok trg_break_ok trg_discipline_ok)) :named s4_08_b :section "4.08(b)" :source "the absence is a true one"))
 ; 4.09
 (assert (! (= stop_death (and (not trg_alive) (not trg_died_midmonth))) :named s4_09 :section "4.09" :source "the benefit has stopped by death"))
