@@ -2937,7 +2937,7 @@
 (assert (! (= inj_exposure_ok (not (and inj_exposure (not inj_stranded)))) :named s2_01_e :section "2.01(e)" :source "the exposure rule is met"))
 (assert (! (= covered_injury (and (= cause accidental_injury) inj_harm inj_sudden inj_independent inj_infection_ok inj_exposure_ok (not inj_before_cover))) :named s2_01_f :section "2.01(f)" :source "there is a covered injury"))
 (assert (! (= inj_late_short (and (> inj_to_disability 60) (or (= plan_option plan_7) (= plan_option plan_14)) (not inj_imaging))) :named s2_01_g_1 :section "2.01(g)(1)" :source "the short-option injury term has passed"))
-(assert (! (= inj_late (and covered_injury (or inj_late_short (> inj_to_disability 90)))) :named s2_01_g_2 :section "2.01(g)(2)" :source "the injury counts as a sickness"))
+(assert (! (= inj_late (and (= cause accidental_injury) (or inj_late_short (> inj_to_disability 90)))) :named s2_01_g_2 :section "2.01(g)(2)" :source "the injury is a late one"))
 (assert (! (= inj_first_day (and covered_injury (= inj_cover_lead 0) (not actively_at_work))) :named s2_01_h :section "2.01(h)" :source "the injury falls on a first day without work"))
 ; 2.02
 (assert (! (= act_place (or act_usual_place act_business_trip)) :named s2_02_a :section "2.02(a)" :source "the employee is where the work requires"))
@@ -3126,7 +3126,7 @@
 (assert (! (= sic_shown (or sic_shown_lab sic_shown_order sic_shown_doctor (and sic_diagnosed hospital_confined))) :named s2_22_a_4 :section "2.22(a)(4)" :source "the sickness is shown"))
 (assert (! (= sic_ok (and (= cause sickness) sic_shown sic_disabling_insured (not sic_quarantine))) :named s2_22_b :section "2.22(b)" :source "there is a sickness in the narrow sense"))
 (assert (! (= sic_mind (and (= cause mental_illness) (or men_organic (and men_listed men_exempt)))) :named s2_22_c_1 :section "2.22(c)(1)" :source "a condition of the mind counts as sickness"))
-(assert (! (= covered_sickness (or sic_ok inj_late sub_therapy_sickness sic_mind (and (= cause special_condition) spc_objective))) :named s2_22_c_2 :section "2.22(c)(2)" :source "there is a covered sickness"))
+(assert (! (= covered_sickness (or sic_ok (and covered_injury inj_late) sub_therapy_sickness sic_mind (and (= cause special_condition) spc_objective))) :named s2_22_c_2 :section "2.22(c)(2)" :source "there is a covered sickness"))
 ; 2.23
 (assert (! (= cov_pregnancy (or (and normal_pregnancy prg_loss_time) (and prg_complicated (or (= cause pregnancy) (= cause complication_of_pregnancy))))) :named s2_23_a :section "2.23(a)" :source "a pregnancy cause is covered"))
 (assert (! (= cov_limited (or is_mental is_substance is_special)) :named s2_23_b :section "2.23(b)" :source "a limited cause is covered"))
