@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use rustc_hash::FxHashSet;
 
 use crate::claim::Drop;
+use crate::minimal;
 use crate::policy::{ClauseKind, Facts, Inquiry, Section};
 use crate::slice::{Slice, definitions};
 use crate::solver::{Answer, Limits, Lit, Session};
@@ -143,7 +144,11 @@ impl Judge<'_> {
                 if sets.len() >= most {
                     return Ok(self.named(sets, false));
                 }
-                let mut set = self.explain(&[], &left, false)?;
+                let mut set = minimal::first(&left, &mut |part| {
+                    let mut part = part.to_vec();
+                    part.sort_unstable();
+                    self.forces(&part)
+                })?;
                 set.sort_unstable();
                 sets.push(set.clone());
                 set
@@ -163,34 +168,6 @@ impl Judge<'_> {
         let name = |at: &usize| self.switched.switches.get(*at).map(|(s, _)| s.clone());
         let sets = sets.iter().map(|set| set.iter().filter_map(name).collect()).collect();
         Supports { sets, complete }
-    }
-
-    /// QuickXplain: the preferred minimal part of `candidates` which with `given` forces the
-    /// answer.
-    fn explain(
-        &mut self,
-        given: &[usize],
-        candidates: &[usize],
-        changed: bool,
-    ) -> Result<Vec<usize>, Drop> {
-        let mut sorted = given.to_vec();
-        sorted.sort_unstable();
-        if changed && self.forces(&sorted)? {
-            return Ok(Vec::new());
-        }
-        if candidates.len() <= 1 {
-            return if candidates.is_empty() || (!changed && self.forces(&sorted)?) {
-                Ok(Vec::new())
-            } else {
-                Ok(candidates.to_vec())
-            };
-        }
-        let (first, second) = candidates.split_at(candidates.len() / 2);
-        let with_first = [given, first].concat();
-        let needed_second = self.explain(&with_first, second, !first.is_empty())?;
-        let with_second = [given, &needed_second].concat();
-        let needed_first = self.explain(&with_second, first, !needed_second.is_empty())?;
-        Ok([needed_first, needed_second].concat())
     }
 
     fn forces(&mut self, set: &[usize]) -> Result<bool, Drop> {

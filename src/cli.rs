@@ -13,6 +13,7 @@ use crate::solver;
 use crate::stages::Failure;
 use crate::store::Mode;
 
+mod ask;
 mod inspect;
 mod make;
 
@@ -112,6 +113,8 @@ enum Command {
         #[arg(long, default_value_t = 10)]
         count: usize,
     },
+    /// Answer one scenario and explain the answer.
+    Ask(ask::AskArgs),
     /// Print the decision tree of a determination.
     Tree {
         /// The determination.
@@ -305,6 +308,7 @@ fn dispatch(shell: &Shell, command: Command) -> Status {
     let done = match command {
         Command::Build(args) => return make::build(shell, &args),
         Command::Show { what, sample, count } => inspect::show(shell, &what, sample, count),
+        Command::Ask(args) => ask::ask(shell, &args),
         Command::Tree { determination, dot, depth } => {
             inspect::tree(shell, &determination, dot, depth)
         }

@@ -287,7 +287,9 @@ pub struct Grown {
 }
 
 impl Run<'_> {
-    fn limits(&self) -> Limits {
+    /// Limits of every check.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
         Limits { rlimit: self.rlimit, seed: self.solver_seed, meter: self.meter.clone() }
     }
 

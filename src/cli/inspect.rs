@@ -113,7 +113,7 @@ fn show_sample(shell: &Shell, project: &Project) -> Result<(), Status> {
     shell.out("\nMore: `deogen show <determination>`, `deogen tree <determination>`\n")
 }
 
-fn with_prepared<T>(
+pub(super) fn with_prepared<T>(
     shell: &Shell,
     id: &str,
     task: impl FnOnce(&Run<'_>, &Prepared) -> Result<T, Failure>,

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod ask;
 mod draft;
 mod engine;
 mod front;
