@@ -2,8 +2,9 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
@@ -12,10 +13,16 @@ use crate::diag::Diagnostic;
 use crate::solver;
 use crate::stages::Failure;
 use crate::store::Mode;
+use crate::watch::Event;
 
 mod ask;
+mod cache;
+mod explain;
+mod init;
 mod inspect;
 mod make;
+mod progress;
+mod watch;
 
 /// How a command ended (CONTRACTS.md section 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +109,18 @@ impl From<Cache> for Mode {
 enum Command {
     /// Make the entries of all determinations, or of those named.
     Build(BuildArgs),
+    /// Say what `build` would do, and why.
+    Plan(BuildArgs),
+    /// Say whether all is up to date: exit status 3 where it is not.
+    Status(BuildArgs),
+    /// Build again whenever a file of the project is saved.
+    Watch(watch::WatchArgs),
+    /// Make a small project that builds.
+    Init {
+        /// A new or empty folder.
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+    },
     /// Print entries as a person reads them.
     Show {
         /// An entry's id or a determination.
@@ -143,6 +162,9 @@ enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Print the manual page.
+    #[command(hide = true)]
+    Man,
     /// Look after the store.
     Cache {
         /// What to do.
@@ -161,7 +183,7 @@ enum CacheCommand {
     Verify,
 }
 
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Clone)]
 struct BuildArgs {
     /// Only these.
     determinations: Vec<String>,
@@ -188,7 +210,11 @@ struct Shell {
     color: bool,
     json: bool,
     interrupted: Arc<AtomicBool>,
+    /// Who is to be woken by Ctrl-C.
+    wake: Wake,
 }
+
+type Wake = Arc<Mutex<Option<Sender<Event>>>>;
 
 impl Shell {
     /// Data, to standard output. A closed pipe is no failure.
@@ -256,7 +282,7 @@ impl Shell {
                 );
                 Status::Interrupted
             }
-            Failure::Missing(..) => {
+            Failure::Missing(_) => {
                 self.error(&failure.to_string());
                 Status::Stale
             }
@@ -270,6 +296,7 @@ impl Shell {
             no_slice: args.no_slice,
             solver_seed: args.solver_seed,
             only: args.determinations.clone(),
+            ..Options::default()
         }
     }
 }
@@ -285,9 +312,17 @@ pub fn run() -> u8 {
         }
     };
     let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupted);
+    let wake = Wake::default();
+    let (flag, sleeper) = (Arc::clone(&interrupted), Arc::clone(&wake));
     // Without a handler Ctrl-C ends the process at once, which loses nothing but the message.
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    let _ = ctrlc::set_handler(move || {
+        flag.store(true, Ordering::Relaxed);
+        if let Ok(sleeper) = sleeper.lock()
+            && let Some(sender) = sleeper.as_ref()
+        {
+            let _ = sender.send(Event::Stop);
+        }
+    });
     let _ =
         rayon::ThreadPoolBuilder::new().num_threads(args.jobs).stack_size(64 << 20).build_global();
     let shell = Shell {
@@ -300,6 +335,7 @@ pub fn run() -> u8 {
         },
         json: args.message_format == Format::Json,
         interrupted,
+        wake,
     };
     dispatch(&shell, args.command) as u8
 }
@@ -307,13 +343,17 @@ pub fn run() -> u8 {
 fn dispatch(shell: &Shell, command: Command) -> Status {
     let done = match command {
         Command::Build(args) => return make::build(shell, &args),
+        Command::Plan(args) => return make::plan(shell, &args),
+        Command::Status(args) => return make::state(shell, &args),
+        Command::Watch(args) => return watch::watch(shell, &args),
+        Command::Init { folder } => init::init(shell, &folder),
         Command::Show { what, sample, count } => inspect::show(shell, &what, sample, count),
         Command::Ask(args) => ask::ask(shell, &args),
         Command::Tree { determination, dot, depth } => {
             inspect::tree(shell, &determination, dot, depth)
         }
         Command::Export { determination } => inspect::export(shell, &determination),
-        Command::Explain { determination } => inspect::explain(shell, &determination),
+        Command::Explain { determination } => explain::explain(shell, &determination),
         Command::Schema => {
             let schema = serde_json::to_string_pretty(&crate::manifest::schema());
             shell.out(&format!("{}\n", schema.unwrap_or_default()))
@@ -323,7 +363,12 @@ fn dispatch(shell: &Shell, command: Command) -> Status {
             clap_complete::generate(kind, &mut Args::command(), "deogen", &mut bytes);
             shell.out(&String::from_utf8_lossy(&bytes))
         }
-        Command::Cache { command } => make::cache(shell, &command),
+        Command::Man => {
+            let mut bytes = Vec::new();
+            let _ = clap_mangen::Man::new(Args::command()).render(&mut bytes);
+            shell.out(&String::from_utf8_lossy(&bytes))
+        }
+        Command::Cache { command } => cache::cache(shell, &command),
     };
     done.err().unwrap_or(Status::Done)
 }

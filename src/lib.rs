@@ -54,4 +54,7 @@ pub mod missing;
 pub mod derivation;
 pub mod ask;
 pub mod build;
+pub mod watch;
+pub mod effect;
+
 pub mod cli;

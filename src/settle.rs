@@ -16,14 +16,11 @@ use crate::sample::Halt;
 use crate::settled::Settled;
 use crate::term::ConstId;
 use crate::tree::Node;
-use crate::vocabulary::Vocabulary;
 
 /// What settling reads.
 pub struct Setting<'s> {
     /// The joined policy.
     pub inquiry: &'s Inquiry,
-    /// Its words.
-    pub vocabulary: &'s Vocabulary,
     /// Through which sections facts reach the verdict.
     pub reach: &'s Reach,
     /// The slice with a switch per section.
@@ -136,12 +133,9 @@ fn supports(
 /// The smallest sets of further facts that lead to a definite leaf.
 fn missing(setting: &Setting<'_>, candidate: &Candidate) -> Vec<Vec<String>> {
     let policy = &setting.inquiry.policy;
-    let words = |id: &ConstId| {
-        let name = &policy.terms.constant(*id).name;
-        setting.vocabulary.words(*id).map_or_else(|| name.clone(), |words| words.name.clone())
-    };
+    let name = |id: &ConstId| policy.terms.constant(*id).name.clone();
     if !candidate.withheld.is_empty() {
-        return vec![candidate.withheld.iter().map(words).collect()];
+        return vec![candidate.withheld.iter().map(name).collect()];
     }
     let stated = candidate.variables();
     let mut found: BTreeSet<Vec<ConstId>> = BTreeSet::new();
@@ -176,5 +170,5 @@ fn missing(setting: &Setting<'_>, candidate: &Candidate) -> Vec<Vec<String>> {
         }
     }
     let smallest = found.iter().filter(|set| set.len() == least);
-    smallest.take(MOST_MISSING).map(|set| set.iter().map(words).collect()).collect()
+    smallest.take(MOST_MISSING).map(|set| set.iter().map(name).collect()).collect()
 }

@@ -27,7 +27,7 @@ pub struct Settled {
     pub supports: Vec<Vec<String>>,
     /// There are no others.
     pub supports_complete: bool,
-    /// Smallest sets of missing facts that could decide.
+    /// Smallest sets of missing facts that could decide, as names of constants.
     pub missing: Vec<Vec<String>>,
     /// Questions from the root.
     pub depth: usize,

@@ -195,7 +195,16 @@ pub fn meaning(inquiry: &Inquiry, slice: &Slice) -> Digest {
     for clause in &clauses {
         encoder.digest(clause);
     }
-    for id in &slice.askable {
+    let mut hidden: Vec<ConstId> = slice
+        .kept
+        .iter()
+        .flat_map(|at| policy.terms.constants_in(policy.clauses[*at].term))
+        .filter(|id| !slice.askable.contains(id))
+        .collect();
+    hidden.sort_by_key(|id| &policy.terms.constant(*id).name);
+    hidden.dedup();
+    // Facts in declaration order; hidden constants by name, since their order means nothing.
+    for id in slice.askable.iter().chain(&hidden) {
         let constant = policy.terms.constant(*id);
         encoder.text(&constant.name).text(&policy.terms.sort_name(constant.sort));
         if let Sort::Enum(sort) = constant.sort {

@@ -3,19 +3,24 @@
 //! A record is a plain file named by stage and key: one line of JSON (what went into the key, and
 //! the digest of the content), then the content, compressed. It is written beside its place, synced
 //! and renamed, so it appears whole or not at all; every read re-hashes, and anything broken is a
-//! miss with one warning. Correct without locks. `mtime` is only ever a hint of age for `gc`.
+//! miss with one warning. Correct without locks: a lock on a file being written only tells the
+//! sweep that its writer lives. `mtime` is only ever a hint of age for `gc`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
 use crate::digest::{Digest, Fields};
+
+mod disk;
+
+pub use disk::{Disk, StoreError, is_left_over, remove_left_over};
 
 /// The first line of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,19 +33,6 @@ pub struct Head {
     pub fields: Fields,
     /// Digest of the content.
     pub content: Digest,
-}
-
-/// Why the store cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// A file or folder cannot be written.
-    #[error("cannot write `{path}`: {source}")]
-    Write {
-        /// Where.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
 }
 
 /// How the store may be used.
@@ -60,8 +52,10 @@ pub enum Mode {
 pub struct Store {
     root: PathBuf,
     mode: Mode,
+    disk: Disk,
     warnings: Mutex<Vec<String>>,
     used: Mutex<BTreeSet<PathBuf>>,
+    held: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
 }
 
 /// What a sweep found.
@@ -81,8 +75,21 @@ impl Store {
     /// The store in a folder, which need not exist yet.
     #[must_use]
     pub fn new(root: &Path, mode: Mode) -> Self {
+        Self::on(root, mode, Disk::default())
+    }
+
+    /// The same on a disk that may be full.
+    #[must_use]
+    pub fn on(root: &Path, mode: Mode, disk: Disk) -> Self {
         let root = root.to_path_buf();
-        Self { root, mode, warnings: Mutex::default(), used: Mutex::default() }
+        Self {
+            root,
+            mode,
+            disk,
+            warnings: Mutex::default(),
+            used: Mutex::default(),
+            held: Mutex::default(),
+        }
     }
 
     /// How it may be used.
@@ -98,7 +105,9 @@ impl Store {
     }
 
     fn warn(&self, text: String) {
-        if let Ok(mut warnings) = self.warnings.lock() {
+        if let Ok(mut warnings) = self.warnings.lock()
+            && !warnings.contains(&text)
+        {
             warnings.push(text);
         }
     }
@@ -106,6 +115,30 @@ impl Store {
     /// Warnings so far, each once; they are taken.
     pub fn take_warnings(&self) -> Vec<String> {
         self.warnings.lock().map(|mut warnings| std::mem::take(&mut *warnings)).unwrap_or_default()
+    }
+
+    /// A record that was of use is young again for `gc`. Written at most once an hour, so that
+    /// builds that only read hardly write.
+    fn refresh(path: &Path) {
+        let hour = Duration::from_secs(3600);
+        let Ok(file) = fs::File::options().append(true).open(path) else { return };
+        let time = file.metadata().and_then(|meta| meta.modified());
+        if time.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > hour)) {
+            let _ = file.set_modified(SystemTime::now());
+        }
+    }
+
+    /// Whether there is a record, broken or not.
+    #[must_use]
+    pub fn has(&self, stage: &str, fields: &Fields) -> bool {
+        self.mode != Mode::Off && self.place(stage, &fields.digest()).exists()
+    }
+
+    /// Keeps content for this run only: a store that may not be written can still explain itself.
+    pub fn hold(&self, stage: &str, fields: &Fields, content: Vec<u8>) {
+        if let Ok(mut held) = self.held.lock() {
+            held.insert(self.place(stage, &fields.digest()), content);
+        }
     }
 
     fn mark(&self, path: PathBuf) {
@@ -121,6 +154,9 @@ impl Store {
             return None;
         }
         let path = self.place(stage, &fields.digest());
+        if let Some(held) = self.held.lock().ok().and_then(|held| held.get(&path).cloned()) {
+            return Some(held);
+        }
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
@@ -131,6 +167,7 @@ impl Store {
         };
         match open(&bytes) {
             Some((head, content)) if head.stage == stage && head.fields == *fields => {
+                Self::refresh(&path);
                 self.mark(path);
                 Some(content)
             }
@@ -141,10 +178,11 @@ impl Store {
         }
     }
 
-    /// Stores content under a key.
+    /// Stores content under a key. Where the folder may not be written at all, such as a cache that
+    /// is shared read-only, the build goes on without keeping results, with one warning.
     ///
     /// # Errors
-    /// The folder cannot be written; nothing already stored is lost.
+    /// The disk is full or broken; nothing already stored is lost.
     pub fn put(
         &self,
         stage: &str,
@@ -166,8 +204,14 @@ impl Store {
         bytes.push(b'\n');
         let packed = zstd::bulk::compress(content, 3).unwrap_or_default();
         bytes.extend(packed);
-        write_atomically(&path, &bytes)?;
-        self.mark(path);
+        match self.disk.write(&path, &bytes) {
+            Ok(()) => self.mark(path),
+            Err(error) if error.is_refusal() => self.warn(format!(
+                "results are not kept: the cache `{}` cannot be written",
+                self.root.display()
+            )),
+            Err(error) => return Err(error),
+        }
         Ok(())
     }
 
@@ -177,9 +221,11 @@ impl Store {
     pub fn former(&self, stage: &str, of: &str, fields: &Fields) -> Option<Head> {
         let mut best: Option<(SystemTime, Head)> = None;
         for (path, time, _) in self.records(Some(stage)) {
-            let Some(head) = fs::read(&path).ok().and_then(|bytes| head(&bytes)) else { continue };
-            let newer = best.as_ref().is_none_or(|(known, _)| time > *known);
-            if head.of == of && head.fields != *fields && newer {
+            if best.as_ref().is_some_and(|(known, _)| time <= *known) {
+                continue;
+            }
+            let Some(head) = first_line(&path) else { continue };
+            if head.of == of && head.fields != *fields {
                 best = Some((time, head));
             }
         }
@@ -206,11 +252,14 @@ impl Store {
     pub fn stats(&self, verify: bool) -> Stats {
         let mut stats = Stats::default();
         for (path, _, bytes) in self.records(None) {
-            stats.records += 1;
-            stats.bytes += bytes;
+            if is_left_over(&path) {
+                continue;
+            }
             if verify && fs::read(&path).ok().and_then(|bytes| open(&bytes)).is_none() {
                 stats.broken.push(path.display().to_string());
             }
+            stats.records += 1;
+            stats.bytes += bytes;
         }
         stats
     }
@@ -223,20 +272,28 @@ impl Store {
         let mut records = self.records(None);
         records.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let mut stats = Stats::default();
-        for (path, time, bytes) in records {
-            let stale = time.elapsed().is_ok_and(|age| age.as_secs() > 3600);
-            let left_over =
-                path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".new"));
-            let kept = used.contains(&path) || (!left_over && stats.bytes + bytes <= budget);
-            if kept || (left_over && !stale) || fs::remove_file(&path).is_err() {
+        for (path, _, bytes) in records {
+            if is_left_over(&path) {
+                remove_left_over(&path);
+                continue;
+            }
+            let kept = used.contains(&path) || stats.bytes + bytes <= budget;
+            // What another process removed first is gone all the same.
+            if !kept && fs::remove_file(&path).is_ok() {
+                stats.removed += 1;
+            } else {
                 stats.records += 1;
                 stats.bytes += bytes;
-            } else {
-                stats.removed += 1;
             }
         }
         stats
     }
+}
+
+fn first_line(path: &Path) -> Option<Head> {
+    let mut line = Vec::new();
+    BufReader::new(fs::File::open(path).ok()?).read_until(b'\n', &mut line).ok()?;
+    serde_json::from_slice(&line).ok()
 }
 
 fn head(bytes: &[u8]) -> Option<Head> {
@@ -249,19 +306,4 @@ fn open(bytes: &[u8]) -> Option<(Head, Vec<u8>)> {
     let head = head(bytes)?;
     let content = zstd::stream::decode_all(bytes.get(end + 1..)?).ok()?;
     (Digest::of(&content) == head.content).then_some((head, content))
-}
-
-/// Writes a file so that it appears whole or not at all.
-///
-/// # Errors
-/// The folder cannot be made or the file cannot be written; the old file is untouched.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let fail = |source: io::Error| StoreError::Write { path: path.to_path_buf(), source };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(fail)?;
-    let mut file = tempfile::Builder::new().prefix(".new").tempfile_in(folder).map_err(fail)?;
-    file.write_all(bytes).map_err(fail)?;
-    file.as_file().sync_data().map_err(fail)?;
-    file.persist(path).map_err(|error| fail(error.error))?;
-    Ok(())
 }

@@ -4,27 +4,24 @@ use std::fs;
 
 use super::make::unknown;
 use super::{Shell, Status};
-use crate::build::{prepare, rows_path};
+use crate::build::{self, Options, prepare, rows_path};
 use crate::dataset::Row;
-use crate::draw::seed_key;
 use crate::manifest::Determination;
 use crate::outline::Outline;
 use crate::policy::Inquiry;
 use crate::project::Project;
 use crate::render::readable;
-use crate::slice::Reason;
 use crate::smtlib::{TagStyle, print_policy};
-use crate::solver::Meter;
 use crate::space::Level;
 use crate::stages::{Failure, Grown, Prepared, Run};
 use crate::store::{Mode, Store};
 use crate::tree::Node;
 
-fn project(shell: &Shell) -> Result<Project, Status> {
+pub(super) fn project(shell: &Shell) -> Result<Project, Status> {
     Project::load(&shell.root).map_err(|faults| shell.failure(&Failure::Faults(faults)))
 }
 
-fn determination<'p>(
+pub(super) fn determination<'p>(
     shell: &Shell,
     project: &'p Project,
     id: &str,
@@ -121,17 +118,8 @@ pub(super) fn with_prepared<T>(
     let project = project(shell)?;
     let det = determination(shell, &project, id)?;
     let store = Store::new(&shell.root.join("cache"), Mode::Use);
-    let run = Run {
-        store: &store,
-        rlimit: u32::try_from(project.manifest.limits.rlimit).unwrap_or(u32::MAX),
-        solver_seed: 0,
-        diagram_mib: usize::try_from(project.manifest.limits.diagram_mib).unwrap_or(usize::MAX),
-        no_slice: false,
-        meter: Meter::default(),
-        interrupted: &shell.interrupted,
-        watch: &|_, _, _| {},
-        key: seed_key(project.manifest.about.seed),
-    };
+    let options = Options { root: shell.root.clone(), ..Options::default() };
+    let run = build::run(&options, &project, &store, &shell.interrupted, &|_, _, _| {});
     let prepared = prepare(&run, &project, det).map_err(|failure| shell.failure(&failure))?;
     task(&run, &prepared).map_err(|failure| shell.failure(&failure))
 }
@@ -256,50 +244,4 @@ fn graphviz(prepared: &Prepared, grown: &Grown) -> String {
     }
     text.push_str("}\n");
     text
-}
-
-pub(super) fn explain(shell: &Shell, id: &str) -> Result<(), Status> {
-    let text = with_prepared(shell, id, |run, prepared| {
-        let mut text = format!("{id}\n");
-        for (stage, fields) in run.keys(prepared) {
-            let known = run.store.get(stage, &fields).is_some();
-            text.push_str(&format!(
-                "  {stage}: {}\n",
-                if known { "up to date" } else { "to be made" }
-            ));
-            let of = if stage == "consistency" { &prepared.inquiry.policy.id } else { id };
-            if let (false, Some(old)) = (known, run.store.former(stage, of, &fields)) {
-                for moved in fields.moved_since(&old.fields) {
-                    let show = |value: &Option<String>| value.clone().unwrap_or("-".to_owned());
-                    text.push_str(&format!(
-                        "    {} moved: {} -> {}\n",
-                        moved.field,
-                        show(&moved.old),
-                        show(&moved.new)
-                    ));
-                }
-            }
-            if !known {
-                break;
-            }
-        }
-        let policy = &prepared.inquiry.policy;
-        text.push_str(&format!(
-            "  slice: {} of {} clauses\n",
-            prepared.slice.kept.len(),
-            policy.clauses.len()
-        ));
-        for (at, reason) in &prepared.slice.dropped {
-            let Some(clause) = policy.clauses.get(*at) else { continue };
-            let why = match reason {
-                Reason::Unread(constant) => {
-                    format!("nobody reads `{}`", policy.terms.constant(*constant).name)
-                }
-                Reason::Unconnected => "shares no constant with the verdict".to_owned(),
-            };
-            text.push_str(&format!("    without {}: {why}\n", clause.qualified(policy)));
-        }
-        Ok(text)
-    })?;
-    shell.out(&text)
 }

@@ -1,18 +1,13 @@
-//! `deogen build` and `deogen cache`.
+//! `deogen build`, `plan` and `status`.
 
-use std::collections::BTreeMap;
-use std::io::IsTerminal;
-use std::sync::Mutex;
 use std::time::Instant;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-
-use super::{BuildArgs, CacheCommand, Shell, Status};
-use crate::build::{self, Ended, Outcome};
+use super::progress::Progress;
+use super::{BuildArgs, Shell, Status};
+use crate::build::{self, Ended, Outcome, Plan};
 use crate::manifest::Manifest;
 use crate::project::Project;
-use crate::stages::Failure;
-use crate::store::{Mode, Store};
+use crate::stages::News;
 
 pub(super) fn build(shell: &Shell, args: &BuildArgs) -> Status {
     let started = Instant::now();
@@ -21,7 +16,7 @@ pub(super) fn build(shell: &Shell, args: &BuildArgs) -> Status {
         return status;
     }
     let progress = Progress::new(shell);
-    let watch = |of: &str, stage: &str, what: &str| progress.tell(of, stage, what);
+    let watch = |of: &str, stage: &str, news: News<'_>| progress.tell(of, stage, news);
     let ended = build::build(&options, &shell.interrupted, &watch);
     progress.finish();
     shell.diagnostics(&ended.diagnostics);
@@ -57,12 +52,14 @@ pub(super) fn unknown(shell: &Shell, manifest: &Manifest, id: &str) -> Status {
     Status::Usage
 }
 
-fn status(shell: &Shell, ended: &Ended) -> Status {
+pub(super) fn status(shell: &Shell, ended: &Ended) -> Status {
     let failed = ended.failure.as_ref().map(|failure| shell.failure(failure));
     let stale = ended.summary.determinations.iter().any(|outcome| outcome.state != "fresh");
     let dropped =
         |outcome: &Outcome, reason: &str| outcome.dropped.get(reason).copied().unwrap_or(0) > 0;
     match failed {
+        Some(Status::Environment) => Status::Environment,
+        Some(Status::Stale) if build::has_errors(&ended.diagnostics) => Status::Faults,
         Some(status) => status,
         None if build::has_errors(&ended.diagnostics) || stale => Status::Faults,
         None if ended.summary.determinations.iter().any(|o| dropped(o, "unentailed")) => {
@@ -73,7 +70,58 @@ fn status(shell: &Shell, ended: &Ended) -> Status {
     }
 }
 
-fn report(shell: &Shell, ended: &Ended, seconds: f64) {
+/// What a build would do.
+pub(super) fn plan(shell: &Shell, args: &BuildArgs) -> Status {
+    match look(shell, args) {
+        Ok(_) => Status::Done,
+        Err(status) => status,
+    }
+}
+
+/// Whether a build would do anything.
+pub(super) fn state(shell: &Shell, args: &BuildArgs) -> Status {
+    match look(shell, args) {
+        Ok(plan) if plan.is_fresh() => Status::Done,
+        Ok(_) => Status::Stale,
+        Err(status) => status,
+    }
+}
+
+fn look(shell: &Shell, args: &BuildArgs) -> Result<Plan, Status> {
+    known(shell, &args.determinations)?;
+    let plan = build::plan(&shell.options(args), &shell.interrupted);
+    shell.diagnostics(&plan.diagnostics);
+    if let Some(failure) = &plan.failure {
+        return Err(shell.failure(failure));
+    }
+    for planned in &plan.determinations {
+        let text = if shell.json {
+            let mut line = serde_json::json!(planned);
+            if let Some(line) = line.as_object_mut() {
+                line.insert("kind".to_owned(), "plan".into());
+            }
+            line.to_string()
+        } else if planned.state == "fresh" {
+            format!("fresh    {}", planned.id)
+        } else {
+            let from = if planned.stage.is_empty() {
+                String::new()
+            } else {
+                format!(" from `{}` on", planned.stage)
+            };
+            format!("{:<8} {}{from}: {}", planned.state, planned.id, planned.reason)
+        };
+        shell.out(&format!("{text}\n"))?;
+    }
+    if !shell.json {
+        for path in &plan.files {
+            shell.out(&format!("{path} is not as a build leaves it\n"))?;
+        }
+    }
+    if build::has_errors(&plan.diagnostics) { Err(Status::Faults) } else { Ok(plan) }
+}
+
+pub(super) fn report(shell: &Shell, ended: &Ended, seconds: f64) {
     let summary = &ended.summary;
     if shell.json {
         let line = serde_json::json!({
@@ -167,98 +215,4 @@ pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
         lines.push(line.trim_end().to_owned());
     }
     lines.join("\n")
-}
-
-/// Bars on a terminal, a line per finished determination elsewhere, events on request.
-struct Progress<'s> {
-    shell: &'s Shell,
-    bars: Option<MultiProgress>,
-    running: Mutex<BTreeMap<String, ProgressBar>>,
-}
-
-impl<'s> Progress<'s> {
-    fn new(shell: &'s Shell) -> Self {
-        let terminal = std::io::stderr().is_terminal() && !shell.quiet && !shell.json;
-        Self { shell, bars: terminal.then(MultiProgress::new), running: Mutex::default() }
-    }
-
-    fn tell(&self, of: &str, stage: &str, what: &str) {
-        if self.shell.json {
-            let kind = match what {
-                "hit" | "miss" => what,
-                _ if stage == "done" => "end",
-                _ => "progress",
-            };
-            let line = serde_json::json!({
-                "kind": kind, "determination": of, "stage": stage, "reason": what,
-            });
-            let _ = self.shell.out(&format!("{line}\n"));
-            return;
-        }
-        let Some(bars) = &self.bars else {
-            if stage == "done" {
-                self.shell.say(&format!("built {of}"));
-            }
-            return;
-        };
-        let Ok(mut running) = self.running.lock() else { return };
-        if stage == "done" {
-            if let Some(bar) = running.remove(of) {
-                bar.finish_and_clear();
-            }
-            return;
-        }
-        let bar = running.entry(of.to_owned()).or_insert_with(|| {
-            let bar = bars.add(ProgressBar::new_spinner());
-            let style = ProgressStyle::with_template("{spinner} {prefix}: {msg} ({elapsed})");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            bar.set_prefix(of.to_owned());
-            bar.enable_steady_tick(std::time::Duration::from_millis(120));
-            bar
-        });
-        bar.set_message(match what {
-            "hit" => format!("{stage} kept"),
-            "miss" => stage.to_owned(),
-            count => format!("{stage}, {count} entries"),
-        });
-    }
-
-    fn finish(&self) {
-        if let Some(bars) = &self.bars {
-            let _ = bars.clear();
-        }
-    }
-}
-
-pub(super) fn cache(shell: &Shell, command: &CacheCommand) -> Result<(), Status> {
-    let store = Store::new(&shell.root.join("cache"), Mode::Use);
-    match command {
-        CacheCommand::Stats => {
-            let stats = store.stats(false);
-            if shell.json {
-                return shell.out(&format!("{}\n", serde_json::json!(stats)));
-            }
-            shell.out(&format!("{} records, {} bytes\n", stats.records, stats.bytes))
-        }
-        CacheCommand::Verify => {
-            let stats = store.stats(true);
-            for path in &stats.broken {
-                shell.out(&format!("broken: {path}\n"))?;
-            }
-            shell.out(&format!("{} records, {} broken\n", stats.records, stats.broken.len()))?;
-            if stats.broken.is_empty() { Ok(()) } else { Err(Status::Broken) }
-        }
-        CacheCommand::Gc => {
-            let budget = Project::load(&shell.root)
-                .map_err(|faults| shell.failure(&Failure::Faults(faults)))?
-                .manifest
-                .limits
-                .cache;
-            let stats = store.collect(budget);
-            shell.out(&format!(
-                "{} records removed, {} left with {} bytes\n",
-                stats.removed, stats.records, stats.bytes
-            ))
-        }
-    }
 }

@@ -93,19 +93,17 @@ fn files_use_only_floors_below_them() {
 
 /// Files that are longer than the limit for now, with the length they must not pass. The list only
 /// ever shrinks: a file that is split is taken off it.
-const LONG: [(&str, usize); 8] = [
-    ("src/build.rs", 520),
+const LONG: [(&str, usize); 6] = [
     ("src/certify.rs", 600),
     ("src/classes.rs", 700),
     ("src/diagram.rs", 520),
     ("src/draw.rs", 500),
     ("src/solver.rs", 540),
-    ("src/stages.rs", 700),
     ("src/term.rs", 670),
 ];
 
 /// Functions that are longer than the limit for now; this list only ever shrinks, too.
-const LONG_FUNCTIONS: [&str; 2] = ["src/build.rs", "src/render.rs"];
+const LONG_FUNCTIONS: [&str; 1] = ["src/render.rs"];
 
 #[test]
 fn files_functions_and_lines_have_a_size() {
