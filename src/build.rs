@@ -133,14 +133,12 @@ pub fn build(options: &Options, interrupted: &AtomicBool, watch: Watch<'_>) -> E
     let store = Store::on(&options.root.join("cache"), options.cache, options.disk.clone());
     if let Some((stamp, files)) = stamp::unchanged(options, &store) {
         let mut ended = Ended { summary: stamp.summary, files, ..Ended::default() };
-        ended.summary.solver_checks = 0;
-        for outcome in &mut ended.summary.determinations {
-            outcome.cached = true;
-        }
         ended.warnings = store.take_warnings();
         return ended;
     }
-    build_opened(options, &Opened::read(options), interrupted, watch)
+    let mut ended = build_opened(options, &Opened::read(options), interrupted, watch);
+    ended.warnings.splice(0..0, store.take_warnings());
+    ended
 }
 
 /// Builds what was read.

@@ -141,20 +141,23 @@ impl Run<'_> {
     fn stage<T: Serialize + for<'d> Deserialize<'d>>(
         &self,
         stage: &'static str,
-        of: &str,
+        prepared: &Prepared,
         fields: &Fields,
         make: impl FnOnce() -> Result<T, Failure>,
     ) -> Result<(T, Digest), Failure> {
+        // Determinations of one policy share its consistency, whichever of them comes first.
+        let id = prepared.id();
+        let of = if stage == "consistency" { &prepared.inquiry.policy.id } else { id };
         if let Some(bytes) = self.store.get(stage, fields)
             && let Ok(result) = serde_json::from_slice(&bytes)
         {
-            (self.watch)(of, stage, News::Hit(fields));
+            (self.watch)(id, stage, News::Hit(fields));
             return Ok((result, Digest::of(&bytes)));
         }
         let former = self.store.former(stage, of, fields);
         let moved = former.map_or_else(Vec::new, |old| fields.moved_since(&old.fields));
-        let miss = Miss { stage, of: of.to_owned(), fields: fields.clone(), moved };
-        (self.watch)(of, stage, News::Miss(&miss));
+        let miss = Miss { stage, of: id.to_owned(), fields: fields.clone(), moved };
+        (self.watch)(id, stage, News::Miss(&miss));
         if self.store.mode() == Mode::Require {
             return Err(Failure::Missing(Box::new(miss)));
         }

@@ -115,6 +115,8 @@ pub fn plan(options: &Options, interrupted: &AtomicBool) -> Plan {
 /// One stage of a determination.
 #[derive(Clone, Debug)]
 pub struct Step {
+    /// What it is made for: the determination, or its policy.
+    pub of: String,
     /// The stage.
     pub stage: String,
     /// Its key.
@@ -142,7 +144,9 @@ pub fn explain(
             _ => return,
         };
         if let Ok(mut steps) = steps.lock() {
-            steps.push(Step { stage: stage.to_owned(), fields: fields.clone(), miss });
+            let shared = stage == "consistency";
+            let of = if shared { det.policy.name.clone() } else { det.id.name.clone() };
+            steps.push(Step { of, stage: stage.to_owned(), fields: fields.clone(), miss });
         }
     };
     let run = run(options, project, store, interrupted, &watch);

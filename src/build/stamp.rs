@@ -82,7 +82,13 @@ pub(super) fn stamp(options: &Options, store: &Store, ended: &Ended, outputs: &O
     let mut files: BTreeMap<String, Digest> =
         outputs.file.files.iter().map(|(path, digest)| (name(path), *digest)).collect();
     files.insert(name("build.json"), Digest::of(&outputs.build_json()));
-    let stamp = Stamp { summary: ended.summary.clone(), files };
+    // As a run that has nothing to do tells it.
+    let mut summary = ended.summary.clone();
+    summary.solver_checks = 0;
+    for outcome in &mut summary.determinations {
+        outcome.cached = true;
+    }
+    let stamp = Stamp { summary, files };
     let content = serde_json::to_vec(&stamp).unwrap_or_default();
     // A stamp only saves work: if it cannot be written, the next run does the work again.
     let _ = store.put("stamp", "", &fields(options, &ended.files), &content);

@@ -26,7 +26,7 @@ pub(super) fn explain(shell: &Shell, id: &str) -> Result<(), Status> {
     }
     let mut text = format!("{id}\n");
     for step in &steps {
-        text.push_str(&describe(id, step, &store));
+        text.push_str(&describe(step, &store));
     }
     if let Some(miss) = steps.iter().rev().find_map(|step| step.miss.as_ref()) {
         let told = |stage: &str| steps.iter().any(|step| step.stage == stage);
@@ -39,17 +39,17 @@ pub(super) fn explain(shell: &Shell, id: &str) -> Result<(), Status> {
 }
 
 /// What differs between a step's key and the newest other one of its kind.
-fn moved(id: &str, step: &Step, store: &Store) -> Vec<Moved> {
+fn moved(step: &Step, store: &Store) -> Vec<Moved> {
     match &step.miss {
         Some(miss) => miss.moved.clone(),
         None => store
-            .former(&step.stage, id, &step.fields)
+            .former(&step.stage, &step.of, &step.fields)
             .map_or_else(Vec::new, |old| step.fields.moved_since(&old.fields)),
     }
 }
 
-fn describe(id: &str, step: &Step, store: &Store) -> String {
-    let moved = moved(id, step, store);
+fn describe(step: &Step, store: &Store) -> String {
+    let moved = moved(step, store);
     let same: Vec<&str> = step
         .fields
         .iter()
@@ -101,7 +101,7 @@ fn moved_text(moved: &Moved, store: &Store) -> String {
 }
 
 fn event(id: &str, step: &Step, store: &Store) -> serde_json::Value {
-    let fields: Vec<serde_json::Value> = moved(id, step, store)
+    let fields: Vec<serde_json::Value> = moved(step, store)
         .iter()
         .map(|moved| {
             let parts = match (&moved.old, &moved.new) {

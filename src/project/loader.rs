@@ -37,6 +37,8 @@ impl Loader {
     /// Checks that a folder of the project is there and inside.
     pub(super) fn folder(&mut self, path: &Path) -> Result<(), Diagnostic> {
         self.files.entry(path.to_path_buf()).or_insert(None);
+        // A folder that comes later is known by this file.
+        self.files.entry(path.join("policy.smt2")).or_insert(None);
         self.inside(path)?;
         if self.root.join(path).is_dir() {
             return Ok(());

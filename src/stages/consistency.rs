@@ -19,9 +19,8 @@ impl Run<'_> {
     pub fn consistency(&self, prepared: &Prepared) -> Result<(Scenario, Digest), Failure> {
         let policy = &prepared.inquiry.policy;
         let fields = self.consistency_key(prepared);
-        let of = prepared.id().to_owned();
         let (values, digest) =
-            self.stage::<Vec<(String, String)>>("consistency", &of, &fields, || {
+            self.stage::<Vec<(String, String)>>("consistency", prepared, &fields, || {
                 self.base(prepared)
             })?;
         let read = |(name, value): &(String, String)| {

@@ -62,7 +62,7 @@ impl Run<'_> {
         let fields = self.tree_key(prepared);
         let policy = &prepared.inquiry.policy;
         let ((stored, mut figures), digest) =
-            self.stage::<(PortableOutline, Figures)>("tree", prepared.id(), &fields, || {
+            self.stage::<(PortableOutline, Figures)>("tree", prepared, &fields, || {
                 let outline = self.grow(prepared)?;
                 let counts = count::count(&outline.tree);
                 let figures = figures(&outline, &counts);
@@ -126,7 +126,8 @@ impl Run<'_> {
 fn too_hard(prepared: &Prepared, reason: &dyn std::fmt::Display) -> Failure {
     Failure::Faults(vec![
         Diagnostic::error("too-hard", format!("`{}`: {reason}", prepared.id())).hint(
-            "raise `diagram_mib` or `rlimit` under `[limits]`, or make a derived condition `opaque`",
+            "raise `diagram_mib` or `rlimit` under `[limits]`, or make a derived condition \
+             `opaque`",
         ),
     ])
 }

@@ -29,24 +29,23 @@ impl Run<'_> {
     }
 
     pub(super) fn consistency_key(&self, prepared: &Prepared) -> Fields {
-        let of = &prepared.inquiry.policy.id;
         let inquiry = &prepared.inquiry;
         let asked = inquiry.askable.iter().map(|id| &*inquiry.policy.terms.constant(*id).name);
         self.fields("consistency", true)
             .with("policy", self.whole(prepared))
-            .with("customs", self.keep(of, &Parts::customs(prepared, |_| true)))
+            .with("customs", self.keep(&Parts::customs(prepared, |_| true)))
             .with("asked", asked.collect::<Vec<_>>().join(" "))
     }
 
     /// Every clause of the joined policy.
     fn whole(&self, prepared: &Prepared) -> Digest {
         let whole = slice::whole(&prepared.inquiry);
-        self.keep(&prepared.inquiry.policy.id, &Parts::clauses(prepared, &whole))
+        self.keep(&Parts::clauses(prepared, &whole))
     }
 
     /// The slice, by name and part; rows carry [`Prepared::meaning`], which says no more.
     fn slice(&self, prepared: &Prepared) -> Digest {
-        self.keep(prepared.id(), &Parts::meaning(prepared, &prepared.slice))
+        self.keep(&Parts::meaning(prepared, &prepared.slice))
     }
 
     pub(super) fn tree_key(&self, prepared: &Prepared) -> Fields {
@@ -66,8 +65,8 @@ impl Run<'_> {
             .with("meaning", self.slice(prepared))
             .with("slicing", self.slicing())
             .with("tree", tree)
-            .with("customs", self.keep(id, &customs))
-            .with("sections", self.keep(id, &Parts::sections(prepared)))
+            .with("customs", self.keep(&customs))
+            .with("sections", self.keep(&Parts::sections(prepared)))
             .with("controls", controls(&prepared.sampling))
             .with("seed", Digest::of(&self.key))
     }
@@ -85,7 +84,7 @@ impl Run<'_> {
             .with("meaning", prepared.meaning)
             .with("policy", self.whole(prepared))
             .with("scenario", base)
-            .with("words", self.keep(prepared.id(), &Parts::words(prepared)))
+            .with("words", self.keep(&Parts::words(prepared)))
             .with("question", &wording.question)
             .with("answers", format!("{:?}", wording.answers))
             .with("canary", &wording.canary)

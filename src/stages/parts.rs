@@ -190,14 +190,14 @@ fn key(digest: &str) -> Fields {
 
 impl Run<'_> {
     /// The digest of some parts, which are kept for later explanations.
-    pub(super) fn keep(&self, of: &str, parts: &Parts) -> Digest {
+    pub(super) fn keep(&self, parts: &Parts) -> Digest {
         let digest = parts.digest();
         let fields = key(&digest.to_string());
         if !self.store.has("parts", &fields) {
             let bytes = serde_json::to_vec(parts).unwrap_or_default();
             // Parts only explain: without them a digest is shown.
             let _ = match self.store.mode() {
-                Mode::Use => self.store.put("parts", of, &fields, &bytes),
+                Mode::Use => self.store.put("parts", "", &fields, &bytes),
                 Mode::Require => {
                     self.store.hold("parts", &fields, bytes);
                     Ok(())

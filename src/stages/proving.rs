@@ -36,7 +36,7 @@ impl Run<'_> {
         base: &Scenario,
     ) -> Result<(Certificates, Digest), Failure> {
         let fields = self.certify_key(prepared, grown.digest);
-        self.stage("certify", prepared.id(), &fields, || {
+        self.stage("certify", prepared, &fields, || {
             let docket = self.docket(prepared, &grown.outline, base)?;
             self.certified(prepared, grown, &docket)
         })

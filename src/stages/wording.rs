@@ -36,7 +36,7 @@ impl Run<'_> {
     ) -> Result<(Rendered, Digest), Failure> {
         let wording = &prepared.wording;
         let fields = self.render_key(prepared, digest, base.1);
-        self.stage("render", prepared.id(), &fields, || {
+        self.stage("render", prepared, &fields, || {
             let docket = self.docket(prepared, &Outline::empty(), base.0)?;
             let mut rendered = Rendered::default();
             for settled in &certificates.entries {

@@ -11,11 +11,17 @@
 
 mod ask;
 mod draft;
+mod durable;
 mod engine;
 mod front;
 mod invent;
 mod laws;
 mod oracle;
+mod rebuild;
 mod scenarios;
 mod suite;
+mod terrace;
 mod tidy;
+mod versions;
+mod watching;
+mod workshop;
