@@ -56,5 +56,4 @@ pub mod ask;
 pub mod build;
 pub mod watch;
 pub mod effect;
-
 pub mod cli;
