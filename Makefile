@@ -9,7 +9,7 @@ ifeq ($(DEOGEN_Z3),system)
 WITH_Z3 = Z3_SYS_Z3_VERSION=$$(cut -d' ' -f1 .z3/VERSION)
 endif
 
-.PHONY: all run test z3 cvc5 clean help
+.PHONY: all run test test-system z3 cvc5 clean help
 
 all: z3 ## build target/release/deogen (the default)
 	$(WITH_Z3) $(CARGO) build --release
@@ -23,6 +23,9 @@ test: z3 ## format, lints, tests
 	$(WITH_Z3) $(CARGO) clippy --release --all-targets -- -D warnings
 	$(WITH_Z3) $(CARGO) test --release
 
+test-system: all ## what takes long or needs a machine: kills, full disks, terminals (Linux, as root)
+	@WITH_Z3="$(WITH_Z3)" CARGO="$(CARGO)" BINARY="$(abspath $(BINARY))" sh scripts/test-system.sh
+
 z3: ## fetch the pinned Z3 into .z3/ (DEOGEN_Z3=system: use this machine's)
 	@sh scripts/fetch-z3.sh
 
@@ -34,4 +37,4 @@ clean: ## remove what was built and fetched; entries in dist/ and results in cac
 	$(CARGO) clean
 
 help: ## list the targets
-	@awk -F ':[^#]*## ' '/^[a-z0-9]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':[^#]*## ' '/^[a-z0-9]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

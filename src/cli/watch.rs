@@ -144,6 +144,30 @@ fn outputs(shell: &Shell, manifest: &Manifest) -> Before {
     Before { file, rows }
 }
 
+/// Columns of the terminal; none where the output is no terminal.
+fn width() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(std::io::stderr())?;
+    Some(usize::from(width.0))
+}
+
+/// A line broken between words, its later parts indented.
+fn wrap(line: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return line.to_owned() };
+    let mut text = String::new();
+    let mut column = 0;
+    for word in line.split_inclusive(' ') {
+        let length = word.trim_end().chars().count();
+        if column > 0 && column + length > width {
+            text.truncate(text.trim_end().len());
+            text.push_str("\n    ");
+            column = 4;
+        }
+        text.push_str(word);
+        column += word.chars().count();
+    }
+    text
+}
+
 /// Says what came of a build: new faults first, then what the edit did to each determination.
 fn tell(
     shell: &Shell,
@@ -188,7 +212,7 @@ fn tell(
             let effect = Effect::between((old, &rows(&before)), (new, &rows(&after)));
             for (at, line) in effect.lines().iter().enumerate() {
                 let lead = if at == 0 { format!("{id}: ") } else { "  ".to_owned() };
-                shell.say(&format!("{lead}{line}"));
+                shell.say(&wrap(&format!("{lead}{line}"), width()));
             }
         }
     }
@@ -197,4 +221,16 @@ fn tell(
     let all = ended.summary.determinations.len();
     let seconds = spent.as_secs_f64();
     shell.say(&format!("{count} of {all} determinations kept, {seconds:.2} s; waiting for a save"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrap;
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrap("  lost, no: one two", Some(15)), "  lost, no: one\n    two");
+        assert_eq!(wrap("a b", Some(80)), "a b");
+        assert_eq!(wrap("one two three", None), "one two three");
+    }
 }

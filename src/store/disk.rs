@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,7 +74,11 @@ impl Disk {
     }
 
     fn attempt(&self, folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix(LEFT_OVER).tempfile_in(folder)?;
+        let mut builder = tempfile::Builder::new();
+        // As any new file: who may read it is for the user's mask to say, not for the owner alone.
+        #[cfg(unix)]
+        builder.permissions(fs::Permissions::from_mode(0o666));
+        let mut file = builder.prefix(LEFT_OVER).tempfile_in(folder)?;
         // Held until the file has its name; where locks do not work, age protects it.
         let _ = file.as_file().try_lock();
         if let Some(left) = &self.left {

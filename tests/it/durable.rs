@@ -218,6 +218,21 @@ fn several_builds_and_a_sweep_at_once_agree() {
 }
 
 #[test]
+fn files_may_be_read_by_whom_the_mask_says() {
+    use std::os::unix::fs::PermissionsExt;
+    let workshop = Workshop::new();
+    let root = workshop.root().to_string_lossy().into_owned();
+    let program = program().to_string_lossy().into_owned();
+    let script = "umask 027; \"$0\" -q -C \"$1\" init && exec \"$0\" -q -C \"$1\" build";
+    let status = Command::new("/bin/sh").args(["-c", script, &program, &root]).status().unwrap();
+    assert!(status.success());
+    for path in ["deogen.toml", "dist/build.json", "dist/leave/paid.jsonl"] {
+        let mode = fs::metadata(workshop.path(path)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640, "{path}");
+    }
+}
+
+#[test]
 fn a_cache_that_cannot_be_written_is_done_without() {
     let workshop = Workshop::init();
     workshop.write("cache", "a file where the folder would be");
