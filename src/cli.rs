@@ -23,6 +23,7 @@ mod inspect;
 mod make;
 mod progress;
 mod watch;
+mod score;
 
 /// How a command ended (CONTRACTS.md section 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,6 +156,8 @@ enum Command {
         /// The determination.
         determination: String,
     },
+    /// Score predictions against the entries of a release.
+    Score(score::ScoreArgs),
     /// Print the JSON Schema of deogen.toml.
     Schema,
     /// Print completions for a shell.
@@ -354,6 +357,7 @@ fn dispatch(shell: &Shell, command: Command) -> Status {
         }
         Command::Export { determination } => inspect::export(shell, &determination),
         Command::Explain { determination } => explain::explain(shell, &determination),
+        Command::Score(args) => score::score(shell, &args),
         Command::Schema => {
             let schema = serde_json::to_string_pretty(&crate::manifest::schema());
             shell.out(&format!("{}\n", schema.unwrap_or_default()))

@@ -56,4 +56,6 @@ pub mod ask;
 pub mod build;
 pub mod watch;
 pub mod effect;
+pub mod rows;
+pub mod score;
 pub mod cli;

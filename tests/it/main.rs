@@ -19,6 +19,7 @@ mod laws;
 mod oracle;
 mod rebuild;
 mod scenarios;
+mod score;
 mod suite;
 mod terrace;
 mod tidy;
