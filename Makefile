@@ -9,7 +9,7 @@ ifeq ($(DEOGEN_Z3),system)
 WITH_Z3 = Z3_SYS_Z3_VERSION=$$(cut -d' ' -f1 .z3/VERSION)
 endif
 
-.PHONY: all run test test-system z3 cvc5 clean help
+.PHONY: all run test test-system test-ecosystem z3 cvc5 clean help
 
 all: z3 ## build target/release/deogen (the default)
 	$(WITH_Z3) $(CARGO) build --release
@@ -26,6 +26,9 @@ test: z3 ## format, lints, tests
 test-system: all ## what takes long or needs a machine: kills, full disks, terminals (Linux, as root)
 	@WITH_Z3="$(WITH_Z3)" CARGO="$(CARGO)" BINARY="$(abspath $(BINARY))" sh scripts/test-system.sh
 
+test-ecosystem: all ## load, validate and run a release with the Python tools it is made for
+	sh scripts/test-ecosystem.sh
+
 z3: ## fetch the pinned Z3 into .z3/ (DEOGEN_Z3=system: use this machine's)
 	@sh scripts/fetch-z3.sh
 
@@ -37,4 +40,4 @@ clean: ## remove what was built and fetched; entries in dist/ and results in cac
 	$(CARGO) clean
 
 help: ## list the targets
-	@awk -F ':[^#]*## ' '/^[a-z0-9]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':[^#]*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -23,6 +23,7 @@ mod inspect;
 mod make;
 mod progress;
 mod watch;
+mod release;
 mod score;
 
 /// How a command ended (CONTRACTS.md section 8).
@@ -156,6 +157,12 @@ enum Command {
         /// The determination.
         determination: String,
     },
+    /// Build, pin and lay out a release.
+    Release(release::ReleaseArgs),
+    /// Prove a release again from its own files.
+    Verify(release::VerifyArgs),
+    /// Say what changed between two releases or built projects.
+    Diff(release::DiffArgs),
     /// Score predictions against the entries of a release.
     Score(score::ScoreArgs),
     /// Print the JSON Schema of deogen.toml.
@@ -357,6 +364,9 @@ fn dispatch(shell: &Shell, command: Command) -> Status {
         }
         Command::Export { determination } => inspect::export(shell, &determination),
         Command::Explain { determination } => explain::explain(shell, &determination),
+        Command::Release(args) => release::release(shell, &args),
+        Command::Verify(args) => release::verify(shell, &args),
+        Command::Diff(args) => release::diff(shell, &args),
         Command::Score(args) => score::score(shell, &args),
         Command::Schema => {
             let schema = serde_json::to_string_pretty(&crate::manifest::schema());

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use super::{Shell, Status};
 use crate::score::{self, Answers, Gold};
-use crate::store::write_atomically;
 
 /// Which predictions, against what.
 #[derive(clap::Args, Debug)]
@@ -65,9 +64,9 @@ pub(super) fn score(shell: &Shell, args: &ScoreArgs) -> Result<(), Status> {
     let report = score::score(&gold, &models);
     for (path, text) in [(&args.html, score::page(&report)), (&args.json, report.json())] {
         if let Some(path) = path
-            && let Err(error) = write_atomically(path, text.as_bytes())
+            && let Err(error) = std::fs::write(path, text)
         {
-            shell.error(&error.to_string());
+            shell.error(&format!("{}: {error}", path.display()));
             return Err(Status::Environment);
         }
     }

@@ -18,6 +18,7 @@ mod invent;
 mod laws;
 mod oracle;
 mod rebuild;
+mod release;
 mod scenarios;
 mod score;
 mod suite;

@@ -185,19 +185,19 @@ fn some_words_are_not_written() {
 fn one_file_knows_each_solver_and_parser() {
     // Who knows it, and how it is written.
     let known = [
-        ("solver", "z3::"),
-        ("smtlib", "yaspar"),
-        ("diag", "annotate_snippets"),
-        ("dataset", "parquet::"),
+        // `replay` reads text with Z3's own parser and shares nothing with `solver`.
+        (["solver", "replay"], "z3::"),
+        (["smtlib", "smtlib"], "yaspar"),
+        (["diag", "diag"], "annotate_snippets"),
+        (["formats", "formats"], "parquet::"),
     ];
     let mut wrong = Vec::new();
     for file in files(&["src"]) {
-        for (owner, word) in known {
+        for (owners, word) in known {
             let code = file.text.lines().filter(|line| !line.trim_start().starts_with("//"));
-            let owned = [owner, "formats"].contains(&module(&file.path)) && word == "parquet::"
-                || module(&file.path) == owner;
+            let owned = owners.contains(&module(&file.path));
             if !owned && code.clone().any(|line| line.contains(word)) {
-                wrong.push(format!("{} mentions {word}, which {owner}.rs alone knows", file.path));
+                wrong.push(format!("{} mentions {word}, which {owners:?} alone know", file.path));
             }
         }
     }
