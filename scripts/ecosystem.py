@@ -3,6 +3,7 @@
 
     ecosystem.py DEOGEN RELEASE OUT
 """
+import importlib.metadata
 import json
 import math
 import os
@@ -50,7 +51,7 @@ def croissant():
     data = mlcroissant.Dataset(jsonld=str(RELEASE / "croissant.json"))
     count = sum(1 for record_set in data.metadata.record_sets for _ in data.records(record_set.uuid))
     assert count == sum(1 for _ in rows()), f"mlcroissant reads {count} records"
-    print(f"mlcroissant {mlcroissant.__version__}: valid, {count} records")
+    print(f"mlcroissant {importlib.metadata.version('mlcroissant')}: valid, {count} records")
 
 
 def citation():
@@ -84,6 +85,39 @@ def harness():
         theirs = {key.split(",")[0]: value for key, value in results[task].items()}
         same(task, scores(log, None, [policy]), theirs)
     print(f"lm-evaluation-harness: {len(policies)} tasks with its dummy model; deogen score agrees")
+
+
+def scripted_harness():
+    """The harness again, with replies in every shape, so that its figures are not all zero."""
+    sys.path.insert(0, str(RELEASE / "lm_eval" / "deogen"))
+    import deogen_utils
+    import lm_eval
+    from lm_eval.api.model import LM
+    from lm_eval.tasks import TaskManager
+    replies = scripted()
+    by_prompt = {doc["prompt"]: replies[doc["id"]] for doc in deogen_utils.documents()}
+
+    class Scripted(LM):
+        def generate_until(self, requests, **_):
+            return [by_prompt[request.args[0]] for request in requests]
+
+        def loglikelihood(self, requests, **_):
+            raise NotImplementedError
+
+        loglikelihood_rolling = loglikelihood
+
+    manager = TaskManager(include_path=str(RELEASE / "lm_eval"))
+    found = lm_eval.simple_evaluate(Scripted(), tasks=["deogen"], task_manager=manager, log_samples=True, bootstrap_iters=0)
+    folder = OUT / "scripted"
+    folder.mkdir()
+    for task, samples in found["samples"].items():
+        policy = samples[0]["doc"]["policy"]
+        log = folder / f"samples_{task}.jsonl"
+        log.write_text("".join(json.dumps(sample, default=str) + "\n" for sample in samples))
+        theirs = {key.split(",")[0]: value for key, value in found["results"][task].items()}
+        same(task, scores([log], None, [policy]), theirs)
+        told = ", ".join(f"{name} {theirs[name]:.4f}" for name in METRICS)
+        print(f"lm-evaluation-harness {importlib.metadata.version('lm_eval')} ({task}): {told}; deogen score agrees")
 
 
 def scripted():
@@ -133,4 +167,5 @@ load_datasets()
 croissant()
 citation()
 harness()
+scripted_harness()
 inspect()

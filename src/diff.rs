@@ -21,11 +21,20 @@ use crate::rows::Shelf;
 
 mod blame;
 
+/// Determination, facts, and whether a fact was taken out of the middle: a cut and a hole may state
+/// the same facts.
+type Key = (String, String, bool);
+
+/// The key of the other sort.
+fn other((determination, facts, hole): &Key) -> Key {
+    (determination.clone(), facts.clone(), !hole)
+}
+
 /// One side: rows and what the policies say.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     /// Rows by determination and facts.
-    rows: BTreeMap<(String, String), Row>,
+    rows: BTreeMap<Key, Row>,
     /// Exported policy of each determination.
     exports: BTreeMap<String, String>,
 }
@@ -84,7 +93,8 @@ impl State {
             let mut facts: Vec<String> =
                 row.facts.iter().map(|fact| format!("{}={}", fact.variable, fact.value)).collect();
             facts.sort_unstable();
-            self.rows.insert((row.determination.clone(), facts.join(" ")), row);
+            let hole = row.nei_kind == "hole";
+            self.rows.insert((row.determination.clone(), facts.join(" "), hole), row);
         }
     }
 }
@@ -160,7 +170,7 @@ pub fn diff(a: &State, b: &State) -> Changes {
     for (key, old) in &a.rows {
         let counts = changes.determinations.entry(key.0.clone()).or_default();
         counts.before += 1;
-        let Some(new) = b.rows.get(key) else {
+        let Some(new) = counterpart(b, a, key) else {
             counts.removed += 1;
             changes.removed.push(old.id.clone());
             continue;
@@ -188,12 +198,20 @@ pub fn diff(a: &State, b: &State) -> Changes {
     for (key, new) in &b.rows {
         let counts = changes.determinations.entry(key.0.clone()).or_default();
         counts.after += 1;
-        if !a.rows.contains_key(key) {
+        if counterpart(a, b, key).is_none() {
             counts.added += 1;
             changes.added.push(new.id.clone());
         }
     }
     changes
+}
+
+/// The row of one side with the facts of a row of the other side: of the same sort, or, where
+/// neither side has both sorts, of the other.
+fn counterpart<'s>(side: &'s State, own: &State, key: &Key) -> Option<&'s Row> {
+    let other = other(key);
+    let same = side.rows.get(key);
+    same.or_else(|| side.rows.get(&other).filter(|_| !own.rows.contains_key(&other)))
 }
 
 fn words(row: &Row) -> (&[String], &str, &[String]) {

@@ -103,7 +103,6 @@ pub fn card(about: &About) -> Result<String, minijinja::Error> {
             };
             let _ = write!(head, "  - name: {}\n    dtype: {dtype}\n", column.name());
         }
-        let _ = write!(head, "  splits:\n  - name: test\n    num_examples: {}\n", part.rows);
     }
     head.push_str("---\n\n");
     let mut environment = Environment::new();

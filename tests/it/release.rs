@@ -226,6 +226,44 @@ fn a_truncated_a_missing_and_an_added_file_are_found() {
 }
 
 #[test]
+fn what_describes_the_release_agrees_with_it() {
+    let (_dir, release) = released();
+    let text = |path: &str| fs::read_to_string(release.join(path)).unwrap();
+    let croissant: Value = serde_json::from_str(&text("croissant.json")).unwrap();
+    let files = croissant["distribution"].as_array().unwrap();
+    assert_eq!(files.len(), 1);
+    for file in files {
+        let bytes = fs::read(release.join(file["contentUrl"].as_str().unwrap())).unwrap();
+        assert_eq!(file["sha256"], sha256(&bytes));
+    }
+    let columns = croissant["recordSet"][0]["field"].as_array().unwrap().len();
+    let card = text("README.md");
+    let header = card.split("---\n").nth(1).unwrap();
+    assert_eq!(header.matches("  - name: ").count(), columns);
+    let paths: Vec<&str> = header.lines().filter_map(|l| l.trim().strip_prefix("path: ")).collect();
+    assert_eq!(paths, [files[0]["contentUrl"].as_str().unwrap()]);
+    let canary = rows(&release)[0]["canary"].as_str().unwrap().to_owned();
+    for path in ["README.md", "lm_eval/deogen/deogen_fellows_hiring.yaml", "inspect/deogen_task.py"]
+    {
+        assert!(text(path).contains(&canary), "{path}");
+    }
+    // Scoring reads the release as it is: the right answers are all right.
+    let right = rows(&release).into_iter().map(|row| {
+        let said = serde_json::json!({"id": row["id"], "answer": row["answer"],
+            "sections": row["supports"].get(0).cloned().unwrap_or(Value::Null)});
+        format!("{said}\n")
+    });
+    let predictions = release.parent().unwrap().join("right.jsonl");
+    fs::write(&predictions, right.collect::<String>()).unwrap();
+    let args = ["score", release.to_str().unwrap(), predictions.to_str().unwrap()];
+    let args = [&args[..], &["--message-format", "json"]].concat();
+    let report: Value = serde_json::from_str(&done(Path::new("/"), &args)).unwrap();
+    for figure in ["balanced", "citation_f1", "right_and_cited"] {
+        assert_eq!(report["models"][0][figure]["value"], 1.0, "{figure}");
+    }
+}
+
+#[test]
 fn a_difference_is_told_as_it_is() {
     let (dir, before) = released();
     let edit = |path: &str, from: &str, to: &str| -> Value {
@@ -242,7 +280,7 @@ fn a_difference_is_told_as_it_is() {
         changes
     };
     let id = "fellows-hiring/appointment-type";
-    let by: Value = serde_json::json!(["f2_d"]);
+    let by: Value = serde_json::json!(["fellows-hiring:f2_d"]);
     // Words alone.
     let words = edit(
         "vocabulary.toml",
@@ -251,6 +289,8 @@ fn a_difference_is_told_as_it_is() {
     );
     let counts = &words["determinations"][id];
     assert!(counts["reworded"].as_u64().unwrap() > 0, "{words}");
+    // Two entries may state the same facts: one cut from a path, one with a hole in it.
+    assert_eq!(counts["before"], rows(&before).len());
     assert_eq!((&counts["relabelled"], &counts["added"]), (&0.into(), &0.into()));
     assert!(words["clauses"].as_object().unwrap().is_empty());
     // A rule says something else: its entries get another answer, and the rule is named.
