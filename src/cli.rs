@@ -17,6 +17,7 @@ use crate::watch::Event;
 
 mod ask;
 mod cache;
+mod check;
 mod explain;
 mod init;
 mod inspect;
@@ -134,6 +135,8 @@ enum Command {
         #[arg(long, default_value_t = 10)]
         count: usize,
     },
+    /// Look for faults and oddities in policies.
+    Check(check::CheckArgs),
     /// Answer one scenario and explain the answer.
     Ask(ask::AskArgs),
     /// Print the decision tree of a determination.
@@ -358,6 +361,7 @@ fn dispatch(shell: &Shell, command: Command) -> Status {
         Command::Watch(args) => return watch::watch(shell, &args),
         Command::Init { folder } => init::init(shell, &folder),
         Command::Show { what, sample, count } => inspect::show(shell, &what, sample, count),
+        Command::Check(args) => check::check(shell, &args),
         Command::Ask(args) => ask::ask(shell, &args),
         Command::Tree { determination, dot, depth } => {
             inspect::tree(shell, &determination, dot, depth)

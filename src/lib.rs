@@ -53,6 +53,7 @@ pub mod options;
 pub mod missing;
 pub mod derivation;
 pub mod ask;
+pub mod check;
 pub mod build;
 pub mod watch;
 pub mod effect;

@@ -31,7 +31,7 @@ pub(super) fn determination<'p>(
 }
 
 /// Rows of a determination as they lie in `dist`.
-fn rows(shell: &Shell, project: &Project, det: &Determination) -> Vec<Row> {
+pub(super) fn rows(shell: &Shell, project: &Project, det: &Determination) -> Vec<Row> {
     let dist = shell.root.join(&project.manifest.about.dist);
     let path = dist.join(rows_path(&det.id.name, &det.policy.name));
     let text = fs::read_to_string(path).unwrap_or_default();

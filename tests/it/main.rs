@@ -10,6 +10,7 @@
 )]
 
 mod ask;
+mod check;
 mod draft;
 mod durable;
 mod engine;
