@@ -134,7 +134,7 @@ impl<'d> Worker<'d> {
                 claims.push(Claim::Verdict(value));
                 if !self.ask(&claims)? {
                     let Some(numbers) = self.numbers_with(&path, value)? else {
-                        return Ok(Err(Drop::Inconsistent));
+                        return Ok(Err(self.unless_inconsistent(&path, Drop::Unentailed)?));
                     };
                     facts = path.facts(self.docket, &numbers);
                 }
@@ -155,7 +155,12 @@ impl<'d> Worker<'d> {
                 }
                 if possible.len() < 2 {
                     let numbers = self.twin_numbers(&path)?;
-                    let Some(numbers) = numbers else { return Ok(Err(Drop::DecidedByNumbers)) };
+                    let Some(numbers) = numbers else {
+                        // Without any number the tree is wrong.
+                        let plain = path.numbers.is_empty();
+                        let why = if plain { Drop::Unentailed } else { Drop::DecidedByNumbers };
+                        return Ok(Err(self.unless_inconsistent(&path, why)?));
+                    };
                     facts = path.facts(self.docket, &numbers);
                     possible = self.possible(&facts)?;
                 }
@@ -174,6 +179,11 @@ impl<'d> Worker<'d> {
                 Ok(Ok(Certified { kind, facts, implied, possible, needed: 0 }))
             }
         }
+    }
+
+    /// Why no numbers hold a path's claim: this, unless its facts contradict each other.
+    fn unless_inconsistent(&mut self, path: &Path, why: Drop) -> Result<Drop, Drop> {
+        Ok(if self.ask(&path.claims())? { why } else { Drop::Inconsistent })
     }
 
     /// The verdict values that some scenario with these facts has.
@@ -269,15 +279,13 @@ impl<'d> Worker<'d> {
     }
 
     fn numbers_with(&mut self, path: &Path, value: usize) -> Result<Option<Vec<Number>>, Drop> {
-        let mut claims = path.signs.clone();
-        claims.extend(path.stated.iter().map(|(id, value)| Claim::Fact(*id, value.clone())));
+        let mut claims = path.claims();
         claims.push(Claim::Verdict(value));
         self.choose(path, &claims, |worker, claims| worker.ask(claims))
     }
 
     fn twin_numbers(&mut self, path: &Path) -> Result<Option<Vec<Number>>, Drop> {
-        let mut claims = path.signs.clone();
-        claims.extend(path.stated.iter().map(|(id, value)| Claim::Fact(*id, value.clone())));
+        let claims = path.claims();
         if self.twin.is_none() {
             self.twin = Some(Twin::new(self.docket).map_err(|_| Drop::Unknown)?);
         }
@@ -565,6 +573,12 @@ impl Path {
         let habits = numbers.iter().map(|id| (*id, docket.habits(*id))).collect();
         let intervals = intervals(decided, &habits);
         Self { order, stated, numbers, signs, intervals }
+    }
+
+    /// What it says before numbers are chosen.
+    fn claims(&self) -> Vec<Claim> {
+        let stated = self.stated.iter().map(|(id, value)| Claim::Fact(*id, value.clone()));
+        self.signs.iter().cloned().chain(stated).collect()
     }
 
     /// The facts in path order.

@@ -3,15 +3,16 @@
 use rayon::prelude::*;
 
 use deogen::classes::Lemmas;
-use deogen::slice;
+use deogen::policy::Inquiry;
+use deogen::slice::{self, Slice};
 use deogen::space::{Level, Space};
 use deogen::term::Sort;
 use deogen::tree::Tree;
 
 use crate::engine;
 use crate::invent::{Invented, invent};
-use crate::oracle::{self, Oracle, Shape};
-use crate::scenarios;
+use crate::oracle::{self, Oracle, Question, Shape};
+use crate::scenarios::{self, Domains};
 
 /// Policies a run looks at; `DEOGEN_POLICIES` and `DEOGEN_SEED` widen a search by hand.
 fn policies(count: u64) -> std::ops::Range<u64> {
@@ -37,53 +38,79 @@ enum Outcome {
     Wrong(String),
 }
 
-fn judge(policy: &Invented) -> Outcome {
-    let Invented { text, inquiry, domains } = policy;
+/// Compares the tree of a policy with brute force; nothing where no scenario is possible, or where
+/// a hidden number leaves no class function.
+fn judge(inquiry: &Inquiry, domains: &Domains, lemmas: Lemmas) -> Outcome {
     let scenarios = scenarios::scenarios(inquiry, domains);
     if scenarios.is_empty() {
         return Outcome::Skipped;
     }
     let slice = slice::slice(inquiry, &[]);
-    let (space, tree) = match engine::tree(inquiry, &slice, Lemmas::Pairs) {
+    let (space, tree) = match engine::tree(inquiry, &slice, lemmas) {
         Ok(grown) => grown,
         Err(fault) => return Outcome::Refused(fault),
     };
-    let wrong = |fault: String| Outcome::Wrong(format!("{fault}\n{text}"));
     let mut oracle = match Oracle::new(inquiry, &space, domains, &scenarios) {
         Ok(oracle) => oracle,
-        Err(fault) => return wrong(fault),
+        Err(fault) => return Outcome::Wrong(fault),
     };
     if let Err(fault) = oracle.audit(&tree) {
-        return wrong(fault);
+        return Outcome::Wrong(fault);
     }
     let expected = oracle.tree();
     if let Err(fault) = oracle::compare(inquiry, &tree, tree.root, &expected) {
-        return wrong(fault);
+        return Outcome::Wrong(fault);
     }
+    Outcome::Agreed(traits(inquiry, &slice, &space, &oracle, &expected))
+}
+
+/// That a policy's tree is what brute force says.
+pub(crate) fn agrees(inquiry: &Inquiry, domains: &Domains, lemmas: Lemmas) -> Result<(), String> {
+    match judge(inquiry, domains, lemmas) {
+        Outcome::Agreed(_) => Ok(()),
+        Outcome::Skipped => Err("no scenario is possible".to_owned()),
+        Outcome::Refused(fault) | Outcome::Wrong(fault) => Err(fault),
+    }
+}
+
+fn traits(
+    inquiry: &Inquiry,
+    slice: &Slice,
+    space: &Space,
+    oracle: &Oracle,
+    tree: &Question,
+) -> Traits {
     let two = |level: &Level| match level {
         Level::Constraint(constraint) => constraint.constants().len() > 1,
         Level::Constant(_) => false,
     };
     let terms = &inquiry.policy.terms;
-    let numeric = |id| terms.constant(id).sort.is_numeric();
     let pair = |term| {
         let constants = terms.constants_in(term);
-        constants.len() > 1 && constants.into_iter().all(numeric)
+        constants.len() > 1 && constants.iter().all(|id| terms.constant(*id).sort.is_numeric())
     };
-    let kept = slice.kept.iter().map(|at| inquiry.policy.clauses[*at].term);
-    Outcome::Agreed(Traits {
-        shape: oracle::shape(&expected, oracle.silent),
+    let mut kept = slice.kept.iter().map(|at| inquiry.policy.clauses[*at].term);
+    Traits {
+        shape: oracle::shape(tree, oracle.silent),
         silent: oracle.has_silence(),
-        linked: space.levels.iter().any(two) || kept.into_iter().any(pair),
+        linked: space.levels.iter().any(two) || kept.any(pair),
         enumeration: matches!(terms.sort(inquiry.verdict.term), Sort::Enum(_)),
-    })
+    }
 }
 
 #[test]
 fn trees_agree_with_brute_force() {
     let outcomes: Vec<(u64, Outcome)> = policies(400)
         .into_par_iter()
-        .map(|seed| (seed, invent(seed).map_or(Outcome::Skipped, |policy| judge(&policy))))
+        .map(|seed| {
+            let Some(Invented { text, inquiry, domains }) = invent(seed) else {
+                return (seed, Outcome::Skipped);
+            };
+            match judge(&inquiry, &domains, Lemmas::Pairs) {
+                Outcome::Wrong(fault) => (seed, Outcome::Wrong(format!("{fault}\n{text}"))),
+                outcome => (seed, outcome),
+            }
+        })
         .collect();
     let mut traits = Vec::new();
     let mut refused = Vec::new();
@@ -103,8 +130,9 @@ fn trees_agree_with_brute_force() {
     let (silent, linked) = (share(&|found| found.silent), share(&|found| found.linked));
     let enumeration = share(&|found| found.enumeration);
     eprintln!(
-        "{} policies, {} refused; {grown} % have three leaves, depth 3 and an NEI path, {silent} % \
-         a silent scenario, {linked} % a linked pair, {enumeration} % an enumeration verdict",
+        "{} policies, {} refused; {grown} % have three leaves, depth 3 and an NEI path, \
+         {silent} % a silent scenario, {linked} % a linked pair, {enumeration} % an enumeration \
+         verdict",
         traits.len(),
         refused.len(),
     );
@@ -130,6 +158,10 @@ fn each(what: &str, count: u64, judge: impl Fn(&Invented) -> Option<Result<(), S
         .into_par_iter()
         .map(|seed| {
             let policy = invent(seed)?;
+            // Without any scenario there is no tree.
+            if scenarios::scenarios(&policy.inquiry, &policy.domains).is_empty() {
+                return None;
+            }
             let wrong = |fault| format!("policy {seed}: {fault}\n{}", policy.text);
             judge(&policy).map(|verdict| verdict.map_err(wrong))
         })

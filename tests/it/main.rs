@@ -9,8 +9,12 @@
     reason = "a test fails by panicking"
 )]
 
+mod answers;
 mod ask;
+mod bytes;
 mod check;
+mod checkout;
+mod commands;
 mod draft;
 mod durable;
 mod engine;
@@ -19,9 +23,13 @@ mod invent;
 mod laws;
 mod oracle;
 mod rebuild;
+mod regressions;
 mod release;
+mod reproof;
+mod scale;
 mod scenarios;
 mod score;
+mod seam;
 mod suite;
 mod terrace;
 mod tidy;
