@@ -13,6 +13,7 @@ use crate::certify::{Bug, Certified, Worker};
 use crate::claim::Drop;
 use crate::docket::Docket;
 use crate::draw::Candidate;
+use crate::solver;
 
 /// How many entries, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,18 +48,19 @@ pub enum Halt {
     Interrupted,
 }
 
+/// Items that one prepared worker is given. A fixed number: what a solver leaves open under a limit
+/// hangs on what it was asked before, and that must not hang on how many workers there are.
+const CHUNK: usize = 16;
+
 /// Runs one task per item on prepared workers, results in order.
-pub fn with_workers<'d, T: Sync, R: Send>(
+pub fn with_workers<'d, T: Sync, R: Send + Sync>(
     docket: &'d Docket,
     items: &[T],
     interrupted: &AtomicBool,
     task: impl Fn(&mut Worker<'d>, &T) -> R + Sync,
 ) -> Result<Vec<R>, Halt> {
-    let threads = rayon::current_num_threads().max(1);
-    let chunk = items.len().div_ceil(threads).max(1);
-    let parts: Vec<Option<Vec<R>>> = items
-        .par_chunks(chunk)
-        .map(|part| {
+    let run = |part: &[T]| {
+        solver::apart(|| {
             let mut worker = Worker::new(docket);
             let mut results = Vec::with_capacity(part.len());
             for item in part {
@@ -69,7 +71,8 @@ pub fn with_workers<'d, T: Sync, R: Send>(
             }
             Some(results)
         })
-        .collect();
+    };
+    let parts: Vec<Option<Vec<R>>> = items.par_chunks(CHUNK).map(run).collect();
     let mut all = Vec::with_capacity(items.len());
     for part in parts {
         all.extend(part.ok_or(Halt::Interrupted)?);

@@ -90,6 +90,11 @@ pub fn version() -> String {
     format!("Z3 {}", z3::full_version().trim_start_matches("Z3 "))
 }
 
+/// Runs a task in a solver context of its own, untouched by what its thread was asked before.
+pub fn apart<R: Send + Sync>(task: impl FnOnce() -> R + Send + Sync) -> R {
+    z3::with_z3_config(&z3::Config::new(), task)
+}
+
 #[derive(Clone)]
 enum Encoded {
     Bool(Bool),
