@@ -206,7 +206,6 @@
 (assert (! (and (>= group_share 0) (<= (+ group_share d_own_share_net) 100)) :kind range))
 (assert (! (and (>= parents_share 0) (>= parents_new_spouse_share 0) (<= (+ parents_share parents_new_spouse_share d_own_share) 100)) :kind range))
 (assert (! (=> (not ignore_scholarship) (<= (+ t_share further_share d_own_share) 100)) :kind range))
-(assert (! (=> (not ignore_scholarship) (<= (+ t_share largest_other_share d_own_share) 100)) :kind range))
 (assert (! (=> (not ignore_scholarship) (<= (+ group_share d_own_share) 100)) :kind range))
 (assert (! (=> (and t_is_parent_of_d (not ignore_scholarship)) (<= t_share (+ parents_share parents_new_spouse_share))) :kind range))
 (assert (! (=> (and (not t_is_parent_of_d) (not ignore_scholarship)) (<= (+ t_share parents_share) 100)) :kind range))
