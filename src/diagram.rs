@@ -12,9 +12,13 @@
 
 use rustc_hash::FxHashMap;
 
+mod copy;
 mod paths;
 mod reorder;
 mod sift;
+mod support;
+
+use support::Supports;
 
 /// A function of one manager. Ids below [`TERMINALS`] are the constant functions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -83,6 +87,7 @@ pub struct Diagram {
     limit: usize,
     /// Where operations stop for the caller to reorder.
     pause: usize,
+    supports: Supports,
 }
 
 /// A registered set: its levels, and by place up to the last whether the level there is in it.
@@ -119,6 +124,7 @@ impl Diagram {
             known_sets: FxHashMap::default(),
             limit,
             pause: limit,
+            supports: Supports::default(),
         }
     }
 
@@ -138,6 +144,12 @@ impl Diagram {
     #[must_use]
     pub fn arity(&self, level: u16) -> u8 {
         self.arity[self.places[level as usize] as usize]
+    }
+
+    /// Where a level is looked at: lower places first. Changes when the manager reorders.
+    #[must_use]
+    pub fn place_of(&self, level: u16) -> u16 {
+        self.places[level as usize]
     }
 
     /// The constant function of a terminal below [`TERMINALS`].
@@ -395,38 +407,6 @@ impl Diagram {
     pub fn restrict(&mut self, f: NodeId, level: u16, value: u8) -> Made {
         let code = u32::from(self.places[level as usize]) << 8 | u32::from(value);
         self.map(Op::Restrict, f.0, code).map(NodeId)
-    }
-
-    /// Registers a set of levels for [`Diagram::drop_levels`] and [`Diagram::exists`].
-    pub fn level_set(&mut self, levels: &[u16]) -> LevelSet {
-        if let Some(known) = self.known_sets.get(levels) {
-            return *known;
-        }
-        let mut sorted = levels.to_vec();
-        sorted.sort_unstable();
-        sorted.dedup();
-        if let Some(known) = self.known_sets.get(&sorted) {
-            return *known;
-        }
-        let set = LevelSet(u32::try_from(self.sets.len()).unwrap_or(u32::MAX));
-        self.sets.push(Set { flags: self.flags(&sorted), levels: sorted.clone() });
-        self.known_sets.insert(sorted, set);
-        set
-    }
-
-    fn flags(&self, levels: &[u16]) -> Vec<bool> {
-        let places = || levels.iter().map(|level| self.places[*level as usize] as usize);
-        let mut flags = vec![false; places().max().map_or(0, |last| last + 1)];
-        for place in places() {
-            flags[place] = true;
-        }
-        flags
-    }
-
-    /// The levels of a registered set, ascending.
-    #[must_use]
-    pub fn levels(&self, set: LevelSet) -> &[u16] {
-        &self.sets[set.0 as usize].levels
     }
 
     /// The class function without these levels, or none where two points that differ only there are

@@ -70,57 +70,70 @@ impl<'a> Evaluation<'a> {
         self.known.get(term.index()).and_then(Option::as_ref)
     }
 
-    fn number(&self, term: TermId) -> Option<&Number> {
-        match self.peek(term) {
-            Some(Value::Number(number)) => Some(number),
-            _ => None,
-        }
-    }
-
-    fn truth(&self, term: TermId) -> Option<bool> {
-        match self.peek(term) {
-            Some(Value::Bool(truth)) => Some(*truth),
-            _ => None,
-        }
-    }
-
     fn compute(&self, term: TermId) -> Option<Value> {
-        Some(match self.terms.get(term) {
-            Term::Bool(truth) => Value::Bool(*truth),
-            Term::Number(number, _) => Value::Number(number.clone()),
-            Term::Ctor(id, at) => Value::Enum(*id, *at),
-            Term::Const(id) => self.constant(*id)?.clone(),
-            Term::Not(arg) => Value::Bool(!self.truth(*arg)?),
-            Term::And(args) => {
-                let mut all = true;
-                for arg in args {
-                    all &= self.truth(*arg)?;
-                }
-                Value::Bool(all)
-            }
-            Term::Or(args) => {
-                let mut any = false;
-                for arg in args {
-                    any |= self.truth(*arg)?;
-                }
-                Value::Bool(any)
-            }
-            Term::Ite(condition, then, otherwise) => {
-                let branch = if self.truth(*condition)? { then } else { otherwise };
-                self.peek(*branch)?.clone()
-            }
-            Term::Eq(a, b) => Value::Bool(self.peek(*a)? == self.peek(*b)?),
-            Term::Le(a, b) => Value::Bool(self.number(*a)? <= self.number(*b)?),
-            Term::Lt(a, b) => Value::Bool(self.number(*a)? < self.number(*b)?),
-            Term::Sum(args) => {
-                let mut sum = Number::zero();
-                for arg in args {
-                    sum += self.number(*arg)?;
-                }
-                Value::Number(sum)
-            }
-            Term::Scale(factor, arg) => Value::Number(factor * self.number(*arg)?),
-            Term::ToReal(arg) => Value::Number(self.number(*arg)?.clone()),
-        })
+        step(self.terms, term, &|id| self.constant(id).cloned(), &|arg| self.peek(arg).cloned())
     }
+}
+
+/// The value of one small term, computed without memory, or none if a constant in it has none.
+#[must_use]
+pub fn evaluate(
+    terms: &Terms,
+    term: TermId,
+    constant: &impl Fn(ConstId) -> Option<Value>,
+) -> Option<Value> {
+    step(terms, term, constant, &|arg| evaluate(terms, arg, constant))
+}
+
+/// The value of a term from those of its arguments.
+fn step(
+    terms: &Terms,
+    term: TermId,
+    constant: &impl Fn(ConstId) -> Option<Value>,
+    value: &impl Fn(TermId) -> Option<Value>,
+) -> Option<Value> {
+    let number = |arg: TermId| match value(arg) {
+        Some(Value::Number(number)) => Some(number),
+        _ => None,
+    };
+    let truth = |arg: TermId| match value(arg) {
+        Some(Value::Bool(truth)) => Some(truth),
+        _ => None,
+    };
+    Some(match terms.get(term) {
+        Term::Bool(truth) => Value::Bool(*truth),
+        Term::Number(number, _) => Value::Number(number.clone()),
+        Term::Ctor(id, at) => Value::Enum(*id, *at),
+        Term::Const(id) => constant(*id)?,
+        Term::Not(arg) => Value::Bool(!truth(*arg)?),
+        Term::And(args) => {
+            let mut all = true;
+            for arg in args {
+                all &= truth(*arg)?;
+            }
+            Value::Bool(all)
+        }
+        Term::Or(args) => {
+            let mut any = false;
+            for arg in args {
+                any |= truth(*arg)?;
+            }
+            Value::Bool(any)
+        }
+        Term::Ite(condition, then, otherwise) => {
+            value(if truth(*condition)? { *then } else { *otherwise })?
+        }
+        Term::Eq(a, b) => Value::Bool(value(*a)? == value(*b)?),
+        Term::Le(a, b) => Value::Bool(number(*a)? <= number(*b)?),
+        Term::Lt(a, b) => Value::Bool(number(*a)? < number(*b)?),
+        Term::Sum(args) => {
+            let mut sum = Number::zero();
+            for arg in args {
+                sum += number(*arg)?;
+            }
+            Value::Number(sum)
+        }
+        Term::Scale(factor, arg) => Value::Number(factor * number(*arg)?),
+        Term::ToReal(arg) => Value::Number(number(*arg)?),
+    })
 }

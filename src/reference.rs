@@ -338,7 +338,7 @@ impl Classes for SolverClasses<'_> {
         self.state(Path::new(), self.all.clone())
     }
 
-    fn open(&self, state: &SolverState) -> Vec<u16> {
+    fn open(&mut self, state: &SolverState) -> Vec<u16> {
         state.open.clone()
     }
 

@@ -23,6 +23,9 @@ mod expand;
 mod factors;
 mod hidden;
 mod levels;
+mod together;
+
+pub use together::Together;
 
 use expand::Builder;
 use factors::Factors;
@@ -147,17 +150,17 @@ impl Space {
         Ok(space)
     }
 
-    /// The class function, hidden levels removed, where only the sign patterns that satisfy
+    /// The class function, hidden levels removed, where only the sign patterns that satisfy all of
     /// `feasible` count. To be asked once: it leaves the diagram with this function alone, in a
     /// good order for it.
     ///
     /// # Errors
     /// The diagram does not fit.
-    pub fn classes(&mut self, feasible: NodeId) -> Result<NodeId, Full> {
+    pub fn classes(&mut self, feasible: &[NodeId]) -> Result<NodeId, Full> {
         let parts = std::mem::take(&mut self.parts);
         let count = parts.len();
         let own: FxHashSet<u16> =
-            parts.iter().flat_map(|part| self.diagram.support(*part)).collect();
+            parts.iter().flat_map(|part| self.diagram.support(*part).to_vec()).collect();
         let (inner, outer): (Vec<u16>, Vec<u16>) =
             self.hidden.iter().partition(|level| own.contains(level));
         let silent = self.silent();
@@ -167,7 +170,7 @@ impl Space {
             factors: std::mem::take(&mut self.conditions),
             kept: parts,
         };
-        factors.factors.push(feasible);
+        factors.factors.extend(feasible);
         // What no verdict looks at is removed once for all of them.
         factors.eliminate(&outer)?;
         let common = count + factors.factors.len();

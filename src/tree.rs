@@ -46,10 +46,13 @@ pub struct Tree {
 pub struct Variables {
     /// Bool and enumeration facts with their level and number of values.
     facts: Vec<(ConstId, u16, u8)>,
-    /// Askable numbers of constraints, in declaration order.
-    numbers: Vec<ConstId>,
     /// Constraints in their own order: level and numbers.
     constraints: Vec<(u16, Vec<ConstId>)>,
+    /// Levels that are tried together, ascending: whole numbers first, then facts, last single
+    /// constraints.
+    trials: Vec<Vec<u16>>,
+    /// Trials of whole numbers and facts: the variables.
+    counted: usize,
 }
 
 impl Variables {
@@ -57,52 +60,43 @@ impl Variables {
     #[must_use]
     pub fn new(space: &Space) -> Self {
         let facts = space.facts.iter();
-        let constraints = space
-            .constraints
-            .iter()
-            .filter_map(|level| Some((*level, space.constraint(*level)?.constants().to_vec())));
-        Self {
-            facts: facts.map(|(id, level)| (*id, *level, space.diagram.arity(*level))).collect(),
-            numbers: space.numbers(),
-            constraints: constraints.collect(),
+        let facts: Vec<(ConstId, u16, u8)> =
+            facts.map(|(id, level)| (*id, *level, space.diagram.arity(*level))).collect();
+        let constraints = space.constraints.iter();
+        let constraints: Vec<(u16, Vec<ConstId>)> = constraints
+            .filter_map(|level| Some((*level, space.constraint(*level)?.constants().to_vec())))
+            .collect();
+        let mut trials: Vec<Vec<u16>> = Vec::new();
+        for number in space.numbers() {
+            let of = constraints.iter().filter(|(_, numbers)| numbers.contains(&number));
+            let mut levels: Vec<u16> = of.map(|(level, _)| *level).collect();
+            levels.sort_unstable();
+            trials.push(levels);
         }
-    }
-
-    /// Whole numbers first, then facts, last single constraints; only what is open.
-    fn trials(&self, open: &[u16]) -> Vec<Group> {
-        let mut groups = self.counted(open);
-        let first = self.numbers.len() + self.facts.len();
-        for (at, (level, _)) in self.constraints.iter().enumerate() {
-            if open.binary_search(level).is_ok() {
-                groups.push(Group { trial: first + at, levels: vec![*level] });
-            }
-        }
-        groups
+        trials.extend(facts.iter().map(|(_, level, _)| vec![*level]));
+        let counted = trials.len();
+        trials.extend(constraints.iter().map(|(level, _)| vec![*level]));
+        Self { facts, constraints, trials, counted }
     }
 
     /// The variables among the trials: numbers and facts that are open.
-    fn counted(&self, open: &[u16]) -> Vec<Group> {
+    fn groups(&self, open: &[u16]) -> Vec<Group> {
         let mut groups = Vec::new();
-        for (at, number) in self.numbers.iter().enumerate() {
-            let mut levels: Vec<u16> = self
-                .constraints
-                .iter()
-                .filter(|(level, numbers)| {
-                    numbers.contains(number) && open.binary_search(level).is_ok()
-                })
-                .map(|(level, _)| *level)
-                .collect();
-            levels.sort_unstable();
+        for (trial, levels) in self.trials.iter().enumerate().take(self.counted) {
+            let mut levels = levels.clone();
+            levels.retain(|level| open.binary_search(level).is_ok());
             if !levels.is_empty() {
-                groups.push(Group { trial: at, levels });
-            }
-        }
-        for (at, (_, level, _)) in self.facts.iter().enumerate() {
-            if open.binary_search(level).is_ok() {
-                groups.push(Group { trial: self.numbers.len() + at, levels: vec![*level] });
+                groups.push(Group { trial, levels });
             }
         }
         groups
+    }
+
+    /// How many variables are open.
+    fn count(&self, open: &[u16]) -> u64 {
+        let is_open = |level: &u16| open.binary_search(level).is_ok();
+        let variables = self.trials.iter().take(self.counted);
+        variables.filter(|levels| levels.iter().any(is_open)).count() as u64
     }
 
     /// Open constraints whose numbers are all among the given ones, in their own order.
@@ -189,6 +183,8 @@ struct Grower<'a, C: Classes> {
 struct Candidate<S> {
     variables: Vec<ConstId>,
     branches: Vec<(Path, S)>,
+    /// Per branch, variables that cannot be dropped there for sure.
+    kept: Vec<u64>,
     least: Ratio<u64>,
 }
 
@@ -198,15 +194,19 @@ impl<C: Classes> Grower<'_, C> {
             return Ok(known.clone());
         }
         let mut now = state.clone();
-        for group in self.variables.trials(&self.classes.open(&now)) {
-            let open = self.classes.open(&now);
-            let mut left = group;
-            left.levels.retain(|level| open.binary_search(level).is_ok());
-            if left.levels.is_empty() {
+        let mut open = self.classes.open(&now);
+        let mut group = Group { trial: 0, levels: Vec::new() };
+        for (trial, levels) in self.variables.trials.iter().enumerate() {
+            group.trial = trial;
+            group.levels.clear();
+            let is_open = |level: &&u16| open.binary_search(level).is_ok();
+            group.levels.extend(levels.iter().filter(is_open));
+            if group.levels.is_empty() {
                 continue;
             }
-            if let Some(next) = self.classes.drop(&now, &left)? {
+            if let Some(next) = self.classes.drop(&now, &group)? {
                 now = next;
+                open = self.classes.open(&now);
             }
         }
         self.pruned.insert(state.clone(), now.clone());
@@ -215,7 +215,8 @@ impl<C: Classes> Grower<'_, C> {
 
     fn left(&mut self, state: &C::State) -> Result<u64, Stop> {
         let pruned = self.prune(state)?;
-        Ok(self.variables.counted(&self.classes.open(&pruned)).len() as u64)
+        let open = self.classes.open(&pruned);
+        Ok(self.variables.count(&open))
     }
 
     fn node(&mut self, state: &C::State, stated: &[ConstId]) -> Result<u32, Stop> {
@@ -276,34 +277,40 @@ impl<C: Classes> Grower<'_, C> {
         open: &[u16],
         stated: &[ConstId],
     ) -> Result<Candidate<C::State>, Stop> {
-        let mut candidates: Vec<(usize, Candidate<C::State>)> = Vec::new();
+        let mut candidates: Vec<(Ratio<u64>, usize, Candidate<C::State>)> = Vec::new();
         for (at, variables) in self.variables.questions(open).into_iter().enumerate() {
             let branches = self.branches(state, open, &variables, stated)?;
             let mut kept = Vec::with_capacity(branches.len());
-            for (path, _) in &branches {
-                let mut left = open.to_vec();
-                left.retain(|level| path.iter().all(|(decided, _)| decided != level));
-                let groups = self.variables.counted(&left);
-                kept.push(self.classes.surely_kept(state, path, &groups) as u64);
+            let mut most = Vec::with_capacity(branches.len());
+            for (path, child) in &branches {
+                let open = self.classes.open(child);
+                most.push(self.variables.count(&open));
+                kept.push(self.surely_kept(state, &open, path));
             }
             let least = self.score(&kept);
-            candidates.push((at, Candidate { variables, branches, least }));
+            let most = self.score(&most);
+            candidates.push((most, at, Candidate { variables, branches, kept, least }));
         }
-        candidates.sort_by(|(i, a), (j, b)| a.least.cmp(&b.least).then(i.cmp(j)));
+        // Where little can be left, the best is likely found early, and spares work on the others.
+        candidates.sort_by(|(a, i, _), (b, j, _)| a.cmp(b).then(i.cmp(j)));
         let mut best: Option<(Ratio<u64>, usize, Candidate<C::State>)> = None;
-        for (at, candidate) in candidates {
-            if let Some((score, first, _)) = &best
-                && (candidate.least, at) >= (*score, *first)
-            {
-                continue;
+        for (_, at, candidate) in candidates {
+            let beaten = |score: Ratio<u64>| {
+                best.as_ref().is_some_and(|(known, first, _)| (score, at) >= (*known, *first))
+            };
+            let mut left = candidate.kept.clone();
+            let mut hopeless = beaten(candidate.least);
+            for (branch, (_, child)) in candidate.branches.iter().enumerate() {
+                if hopeless {
+                    break;
+                }
+                if let Some(entry) = left.get_mut(branch) {
+                    *entry = self.left(child)?;
+                }
+                hopeless = beaten(self.score(&left));
             }
-            let mut left = Vec::with_capacity(candidate.branches.len());
-            for (_, child) in &candidate.branches {
-                left.push(self.left(child)?);
-            }
-            let score = self.score(&left);
-            if best.as_ref().is_none_or(|(known, first, _)| (score, at) < (*known, *first)) {
-                best = Some((score, at, candidate));
+            if !hopeless {
+                best = Some((self.score(&left), at, candidate));
             }
         }
         match best {
@@ -311,6 +318,14 @@ impl<C: Classes> Grower<'_, C> {
             // An open level that no question states cannot be: every level belongs to a variable.
             None => Err(Stop::Interrupted),
         }
+    }
+
+    fn surely_kept(&mut self, state: &C::State, open: &[u16], path: &Path) -> u64 {
+        if !self.classes.has_evidence(state) {
+            return 0;
+        }
+        let groups = self.variables.groups(open);
+        self.classes.surely_kept(state, path, &groups) as u64
     }
 
     fn score(&self, left: &[u64]) -> Ratio<u64> {

@@ -40,18 +40,6 @@ impl Diagram {
         }
     }
 
-    /// The levels a function depends on, ascending.
-    #[must_use]
-    pub fn support(&self, f: NodeId) -> Vec<u16> {
-        let mut looks = vec![false; self.arity.len()];
-        self.walk(f.0, |node| {
-            if let Some(level) = self.top(NodeId(node)) {
-                looks[level as usize] = true;
-            }
-        });
-        (0_u16..).zip(looks).filter(|(_, looks)| *looks).map(|(level, _)| level).collect()
-    }
-
     /// Nodes reachable from a function.
     #[must_use]
     pub fn size(&self, f: NodeId) -> usize {

@@ -3,7 +3,7 @@
 #![expect(clippy::indexing_slicing, reason = "node ids index the manager that made them")]
 
 use super::sift::Sifter;
-use super::{Diagram, Full, NOTHING, NodeId, TERMINALS};
+use super::{Diagram, Full, NOTHING, NodeId, Supports, TERMINALS};
 
 /// Nodes, dead ones counted, from which on a reordering may pay.
 const FIRST_PAUSE: usize = 1 << 14;
@@ -85,6 +85,7 @@ impl Diagram {
         self.kids.clear();
         self.unique = vec![0; (sifter.len() * 2).next_power_of_two().max(1 << 12)];
         self.cache.fill(NOTHING);
+        self.supports = Supports::default();
         let pause = std::mem::replace(&mut self.pause, usize::MAX);
         let mut name: Vec<u32> = (0..sifter.names()).collect();
         for place in (0..u16::try_from(self.order.len()).unwrap_or(u16::MAX)).rev() {

@@ -8,10 +8,10 @@ use rustc_hash::FxHashMap;
 use super::{Level, Space, SpaceFault};
 use crate::diagram::{ALWAYS, Diagram, EMPTY, Full, NodeId};
 use crate::linear::{Comparison, Constraint, Linear, compare};
-use crate::term::{ConstId, Number, Sort, Term, TermId, Terms};
+use crate::term::{ConstId, Number, Sort, Term, TermId, Terms, Value};
 
 /// A number as alternatives: under a condition, this form. Conditions exclude each other.
-type Alternatives = Vec<(NodeId, Linear)>;
+pub(super) type Alternatives = Vec<(NodeId, Linear)>;
 
 impl Space {
     /// Makes the diagram, which may take `mebibytes`.
@@ -28,6 +28,7 @@ impl Space {
         let mut compiler = Compiler {
             terms: &self.terms,
             linked: &self.linked,
+            given: FxHashMap::default(),
             level_of: FxHashMap::default(),
             level_of_constraint: FxHashMap::default(),
             diagram: &mut diagram,
@@ -54,15 +55,17 @@ impl Space {
     }
 }
 
-struct Compiler<'a> {
-    terms: &'a Terms,
-    linked: &'a [(ConstId, Linear)],
-    level_of: FxHashMap<ConstId, u16>,
-    level_of_constraint: FxHashMap<Constraint, u16>,
-    diagram: &'a mut Diagram,
-    conditions: FxHashMap<TermId, NodeId>,
-    choices: FxHashMap<TermId, Vec<NodeId>>,
-    numbers: FxHashMap<TermId, Alternatives>,
+pub(super) struct Compiler<'a> {
+    pub(super) terms: &'a Terms,
+    pub(super) linked: &'a [(ConstId, Linear)],
+    /// Constants that have a value.
+    pub(super) given: FxHashMap<ConstId, Value>,
+    pub(super) level_of: FxHashMap<ConstId, u16>,
+    pub(super) level_of_constraint: FxHashMap<Constraint, u16>,
+    pub(super) diagram: &'a mut Diagram,
+    pub(super) conditions: FxHashMap<TermId, NodeId>,
+    pub(super) choices: FxHashMap<TermId, Vec<NodeId>>,
+    pub(super) numbers: FxHashMap<TermId, Alternatives>,
 }
 
 impl Compiler<'_> {
@@ -72,8 +75,26 @@ impl Compiler<'_> {
         verdict: TermId,
         rules: &[TermId],
     ) -> Result<(Vec<NodeId>, Vec<NodeId>), SpaceFault> {
+        let rules = self.rules_and(rules, Some(verdict))?;
+        let parts = match self.conditions.get(&verdict) {
+            Some(yes) => vec![self.diagram.not(*yes)?, *yes],
+            None => self.choice(verdict)?,
+        };
+        Ok((parts, rules))
+    }
+
+    pub(super) fn rules(&mut self, rules: &[TermId]) -> Result<Vec<NodeId>, SpaceFault> {
+        self.rules_and(rules, None)
+    }
+
+    /// The conditions of clauses, with another term known beside them.
+    fn rules_and(
+        &mut self,
+        rules: &[TermId],
+        other: Option<TermId>,
+    ) -> Result<Vec<NodeId>, SpaceFault> {
         self.diagram.pause_early();
-        for term in rules.iter().chain([&verdict]) {
+        for term in rules.iter().chain(&other) {
             while let Err(fault) = self.step(*term) {
                 let SpaceFault::Full(Full) = fault else {
                     return Err(fault);
@@ -85,11 +106,7 @@ impl Compiler<'_> {
             }
         }
         self.diagram.pause_late();
-        let parts = match self.conditions.get(&verdict) {
-            Some(yes) => vec![self.diagram.not(*yes)?, *yes],
-            None => self.choice(verdict)?,
-        };
-        Ok((parts, rules.iter().map(|rule| self.conditions[rule]).collect()))
+        Ok(rules.iter().map(|rule| self.conditions[rule]).collect())
     }
 
     /// Brings a term among the known ones.
@@ -105,14 +122,13 @@ impl Compiler<'_> {
             return Ok(*known);
         }
         let node = match self.terms.get(term).clone() {
-            Term::Bool(truth) => {
-                if truth {
-                    ALWAYS
-                } else {
-                    EMPTY
-                }
-            }
-            Term::Const(id) => self.diagram.literal(self.level_of[&id], 1)?,
+            Term::Bool(true) => ALWAYS,
+            Term::Bool(false) => EMPTY,
+            Term::Const(id) => match self.given.get(&id) {
+                Some(Value::Bool(true)) => ALWAYS,
+                Some(_) => EMPTY,
+                None => self.diagram.literal(self.level_of[&id], 1)?,
+            },
             Term::Not(arg) => {
                 let arg = self.condition(arg)?;
                 self.diagram.not(arg)?
@@ -194,8 +210,13 @@ impl Compiler<'_> {
                 nodes.extend((0..count).map(|i| if i == at as usize { ALWAYS } else { EMPTY }));
             }
             Term::Const(id) => {
-                for value in (0_u8..).take(count) {
-                    nodes.push(self.diagram.literal(self.level_of[&id], value)?);
+                let given = self.given.get(&id).cloned();
+                for (index, value) in (0_u8..).take(count).enumerate() {
+                    nodes.push(match &given {
+                        Some(Value::Enum(_, at)) if *at as usize == index => ALWAYS,
+                        Some(_) => EMPTY,
+                        None => self.diagram.literal(self.level_of[&id], value)?,
+                    });
                 }
             }
             Term::Ite(condition, then, otherwise) => {
@@ -247,6 +268,10 @@ impl Compiler<'_> {
         }
         let alternatives = match self.terms.get(term).clone() {
             Term::Number(number, _) => vec![(ALWAYS, Linear::literal(number))],
+            Term::Const(id) if self.given.contains_key(&id) => match &self.given[&id] {
+                Value::Number(number) => vec![(ALWAYS, Linear::literal(number.clone()))],
+                _ => Vec::new(),
+            },
             Term::Const(id) => {
                 let by = self.linked.iter().find(|(linked, _)| *linked == id);
                 let form = by.map_or_else(|| Linear::constant(id), |(_, form)| form.clone());

@@ -37,7 +37,7 @@ impl Factors<'_> {
         let mut left = levels.to_vec();
         while !left.is_empty() {
             let supports: Vec<Vec<u16>> =
-                self.factors.iter().map(|node| self.diagram.support(*node)).collect();
+                self.factors.iter().map(|node| self.diagram.support(*node).to_vec()).collect();
             let sizes: Vec<usize> =
                 self.factors.iter().map(|node| self.diagram.size(*node)).collect();
             let touches = |at: usize, level: u16| supports[at].binary_search(&level).is_ok();
