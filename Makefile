@@ -9,7 +9,7 @@ ifeq ($(DEOGEN_Z3),system)
 WITH_Z3 = Z3_SYS_Z3_VERSION=$$(cut -d' ' -f1 .z3/VERSION)
 endif
 
-.PHONY: all run test test-system test-ecosystem z3 cvc5 clean help
+.PHONY: all run test bench test-system test-ecosystem z3 cvc5 clean help
 
 all: z3 ## build target/release/deogen (the default)
 	$(WITH_Z3) $(CARGO) build --release
@@ -22,6 +22,9 @@ test: z3 ## format, lints, tests
 	$(CARGO) fmt --check
 	$(WITH_Z3) $(CARGO) clippy --release --all-targets -- -D warnings
 	$(WITH_Z3) $(CARGO) test --release
+
+bench: z3 ## measure: an author's waits, growing trees
+	$(WITH_Z3) $(CARGO) bench
 
 test-system: all ## what takes long or needs a machine: kills, full disks, terminals (Linux, as root)
 	@WITH_Z3="$(WITH_Z3)" CARGO="$(CARGO)" BINARY="$(abspath $(BINARY))" sh scripts/test-system.sh
