@@ -1,7 +1,7 @@
 ; IRC section 105, amounts received under accident and health plans; tax year 2024.
 ; One amount received by one taxpayer (the employee). Money in whole dollars.
 (set-logic ALL)
-(set-info :imports "irs-152: is_health_dependent is_child_of_t sec152e_applies t_is_parent_of_d d_age; irs-213: Patient patient reimbursed_through_insurance is_medical_care_105 care_part")
+(set-info :imports "irs-152: is_health_dependent is_child_of_t sec152e_applies t_is_parent_of_d d_age; irs-213: Patient patient reimbursed_through_insurance is_medical_care_105")
 
 ; ---- imported
 (declare-const is_health_dependent Bool)
@@ -13,7 +13,6 @@
 (declare-const patient Patient)
 (declare-const reimbursed_through_insurance Bool)
 (declare-const is_medical_care_105 Bool)
-(declare-const care_part Int)
 
 ; ---- enumerations
 (declare-datatypes ((Payee 0)) (((paid_to_employee) (paid_to_family_member) (paid_to_other_beneficiary))))
@@ -33,6 +32,7 @@
 (declare-const x_incurred Bool)
 (declare-const payable_without_expense Bool)
 (declare-const spouse_at_the_time Bool)
+(declare-const care_part Int)
 (declare-const prior_deduction_amount Int)
 ; ---- facts: payment for an injury
 (declare-const loss_of_member Bool)
@@ -79,8 +79,8 @@
 (declare-const child_under_27 Bool)
 (declare-const both_parents_rule Bool)
 (declare-const covered_by_105b Bool)
-(declare-const reimbursed_expense Int)
-(declare-const amount_left Int)
+(declare-const something_left Bool)
+(declare-const nothing_comes_off Bool)
 (declare-const whole_amount_excluded Bool)
 (declare-const reimbursement_excluded Bool)
 (declare-const injured_105c_covered Bool)
@@ -119,6 +119,7 @@
 
 ; ---- natural ranges and links
 (assert (! (>= reimb_amount 1) :named range_reimb_amount :kind range))
+(assert (! (>= care_part 0) :named range_care_part :kind range))
 (assert (! (>= prior_deduction_amount 0) :named range_prior_deduction :kind range))
 (assert (! (>= officer_pay_rank 1) :named range_officer_rank :kind range))
 (assert (! (and (>= stock_pct 0) (<= stock_pct 100)) :named range_stock_pct :kind range))
@@ -137,10 +138,10 @@
 (assert (! (= patient_105_covered (or (= patient taxpayer_self) (and (= patient spouse_of_taxpayer) spouse_at_the_time) (and (= patient someone_else) (or is_health_dependent child_under_27 both_parents_rule)))) :named s105_b_persons :section "105(b)" :source "taxpayer, spouse, dependents in the wide sense, and children under 27"))
 (assert (! (= child_under_27 (and is_child_of_t (< d_age 27))) :named s105_b_under_27 :section "105(b)" :source "a child of the taxpayer who has not reached 27 by the end of the year"))
 (assert (! (= both_parents_rule (and sec152e_applies t_is_parent_of_d)) :named s105_b_both_parents :section "105(b)" :source "a child to whom 152(e) applies is a dependent of both parents"))
-(assert (! (= reimbursed_expense (ite (< reimb_amount care_part) reimb_amount care_part)) :named s105_b_expense :section "105(b)" :source "a reimbursement reaches no further than the expense for medical care"))
-(assert (! (= amount_left (- reimbursed_expense prior_deduction_amount)) :named s105_b_prior :section "105(b)" :source "amounts attributable to section 213 deductions of earlier years come off"))
-(assert (! (= reimbursement_excluded (and covered_by_105b (> amount_left 0) (not all_is_excess))) :named s105_b_excluded :section "105(b)" :source "subsection (b) excludes something of the amount"))
-(assert (! (= whole_amount_excluded (and reimbursement_excluded (>= amount_left reimb_amount) (not part_is_excess))) :named s105_b_whole :section "105(b)" :source "subsection (b) excludes the whole amount"))
+(assert (! (= something_left (and (> care_part prior_deduction_amount) (> reimb_amount prior_deduction_amount))) :named s105_b_left :section "105(b)" :source "something of the amount, up to the care part of the expense, is left above the section 213 deductions of earlier years"))
+(assert (! (= nothing_comes_off (and (>= care_part reimb_amount) (= prior_deduction_amount 0))) :named s105_b_full :section "105(b)" :source "the amount is within the care part of the expense and no deduction of an earlier year comes off"))
+(assert (! (= reimbursement_excluded (and covered_by_105b something_left (not all_is_excess))) :named s105_b_excluded :section "105(b)" :source "subsection (b) excludes something of the amount"))
+(assert (! (= whole_amount_excluded (and reimbursement_excluded nothing_comes_off (not part_is_excess))) :named s105_b_whole :section "105(b)" :source "subsection (b) excludes the whole amount"))
 (assert (! (= exclusion_extent (ite (or excluded_105c whole_amount_excluded) all_excluded (ite reimbursement_excluded part_excluded nothing_excluded))) :named s105_b_extent :section "105(b)" :cites "105(c)" :source "how much of the amount (b) and (c) exclude"))
 
 ; ---- 105(c)
