@@ -5,8 +5,11 @@
 //! a lower and the other an upper bound are possible together exactly where a third constraint,
 //! over the remaining numbers, has one sign. That third constraint becomes a level, and the fact a
 //! [`Resolvent`]. With those as conditions the number's own levels are free to be removed: which of
-//! their signs are possible is a function of the remaining signs. Over whole numbers this holds as
-//! long as one of the two factors is one; elsewhere there is a fault, and no class function.
+//! their signs are possible is a function of the remaining signs. Over whole numbers this needs
+//! room for one between the bounds, after Pugh: given where one of the two factors is one, or where
+//! bounds are parallel and far apart; elsewhere there is a fault, and no class function.
+
+#![expect(clippy::indexing_slicing, reason = "groups index the list that holds them")]
 
 use std::collections::BTreeSet;
 
@@ -49,6 +52,9 @@ struct Bound {
     strict: bool,
 }
 
+/// Signs of two constraints, and the comparison that holds exactly where they occur together.
+type Pair = ([(u16, u8); 2], Comparison);
+
 /// Constraints of one number up to which all pairs are resolved.
 const MOST: usize = 64;
 
@@ -67,9 +73,8 @@ impl Builder<'_> {
         self.rules.extend(&clauses);
         self.find_levels_of(clauses)?;
         self.removed.extend(&group);
-        while let Some(id) = self.next(&group)? {
+        while let Some(id) = self.resolve_one(&group)? {
             group.remove(&id);
-            self.resolve(id)?;
         }
         Ok(())
     }
@@ -134,32 +139,36 @@ impl Builder<'_> {
         all
     }
 
-    /// The next number to remove: decimals first, then the first whole number that leaves no gap.
-    fn next(&self, group: &BTreeSet<ConstId>) -> Result<Option<ConstId>, SpaceFault> {
+    /// Resolves one number of the group: a decimal first, else a whole number that leaves no gap.
+    fn resolve_one(&mut self, group: &BTreeSet<ConstId>) -> Result<Option<ConstId>, SpaceFault> {
         let whole = |id: &ConstId| self.terms.constant(*id).sort == Sort::Int;
-        if let Some(id) = group.iter().rev().find(|id| !whole(id)) {
-            return Ok(Some(*id));
-        }
-        let exact = |id: &&ConstId| {
-            let constraints = self.constraints_on(**id);
-            let scaled = constraints.iter().filter(|(_, c)| !c.form().factor(**id).abs().is_one());
-            let pure = constraints.iter().all(|(_, c)| c.constants().iter().all(whole));
-            pure && scaled.count() <= 1
-        };
-        match (group.iter().rev().find(exact), group.first()) {
-            (None, Some(id)) => {
-                Err(SpaceFault::HiddenNumber(self.terms.constant(*id).name.clone()))
+        let (last, first): (Vec<ConstId>, Vec<ConstId>) =
+            group.iter().rev().partition(|id| whole(id));
+        for id in first.into_iter().chain(last) {
+            if let Some(pairs) = self.pairs(id)? {
+                self.resolve(pairs)?;
+                return Ok(Some(id));
             }
-            (found, _) => Ok(found.copied()),
+        }
+        match group.first() {
+            Some(id) => Err(SpaceFault::HiddenNumber(self.terms.constant(*id).name.clone())),
+            None => Ok(None),
         }
     }
 
-    fn resolve(&mut self, id: ConstId) -> Result<(), SpaceFault> {
+    /// For every lower and upper bound of a number, where it leaves room for it; none where that is
+    /// no linear constraint.
+    fn pairs(&self, id: ConstId) -> Result<Option<Vec<Pair>>, SpaceFault> {
         let constraints = self.constraints_on(id);
         if constraints.len() > MOST {
             return Err(SpaceFault::TooMany("constraints of one hidden number"));
         }
-        let mut resolved = Vec::new();
+        let whole = |id: &ConstId| self.terms.constant(*id).sort == Sort::Int;
+        let pure = constraints.iter().all(|(_, c)| c.constants().iter().all(whole));
+        if whole(&id) && !pure {
+            return Ok(None);
+        }
+        let mut pairs = Vec::new();
         for (at, upper) in &constraints {
             let upper = self.bound(*at, upper, id, true);
             for (other, lower) in &constraints {
@@ -171,15 +180,26 @@ impl Builder<'_> {
                 let sum = upper.left.scaled(&down).plus(&up, &lower.left);
                 let strict = upper.strict || lower.strict;
                 let then = compare(&self.terms, &sum, strict);
-                resolved.push(([upper.sign, lower.sign], then));
+                if whole(&id) {
+                    let one = Number::one();
+                    let room = Linear::literal((&up - &one) * (&down - &one));
+                    if compare(&self.terms, &sum.plus(&one, &room), strict) != then {
+                        return Ok(None);
+                    }
+                }
+                pairs.push(([upper.sign, lower.sign], then));
             }
         }
-        let new = resolved.iter().filter_map(|(_, then)| match then {
+        Ok(Some(pairs))
+    }
+
+    fn resolve(&mut self, pairs: Vec<Pair>) -> Result<(), SpaceFault> {
+        let new = pairs.iter().filter_map(|(_, then)| match then {
             Comparison::Live(constraint, _) => Some(Level::Constraint(constraint.clone())),
             Comparison::Settled(_) => None,
         });
         self.place(new.collect())?;
-        for (together, then) in resolved {
+        for (together, then) in pairs {
             let then = match then {
                 Comparison::Settled(true) => continue,
                 Comparison::Settled(false) => None,

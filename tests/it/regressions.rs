@@ -108,3 +108,48 @@ fn a_second_scenario_among_all_values_of_a_group() {
         ],
     );
 }
+
+/// The class depends on a sign that no clause spells: `x >= 5`, by way of `h`.
+#[test]
+fn a_hidden_number_between_an_asked_one_and_a_threshold() {
+    check(
+        "x y b",
+        6,
+        &[
+            "(declare-const x Int)",
+            "(declare-const y Int)",
+            "(declare-const b Bool)",
+            "(declare-const h Int)",
+            "(declare-const k Int)",
+            "(declare-const v Bool)",
+            "range (<= 0 x 6)",
+            "range (<= 0 y 6)",
+            "range (and (<= 0 h) (<= h x))",
+            "range (and (<= 0 k) (<= k h))",
+            "range (<= y (+ k 2))",
+            "rule (= v (or b (>= h 5) (< (* 2 k) y)))",
+        ],
+    );
+}
+
+/// Two nodes look the same although a dropped sign forces another one in one of them.
+#[test]
+fn states_are_shared_only_where_the_same_numbers_exist() {
+    check(
+        "b0 b2 b3 x",
+        5,
+        &[
+            "(declare-const b0 Bool)",
+            "(declare-const b2 Bool)",
+            "(declare-const b3 Bool)",
+            "(declare-const x Int)",
+            "(declare-const u Bool)",
+            "(declare-const d Bool)",
+            "(declare-const v Bool)",
+            "range (<= 1 x 5)",
+            "rule (= d (=> (>= x 1) (<= x 2)))",
+            "rule (=> b0 d)",
+            "rule (= v (not (and u (not (and (or b0 b2) (or b3 (and (<= x 2) d)))))))",
+        ],
+    );
+}
