@@ -9,8 +9,6 @@
 //! room for one between the bounds, after Pugh: given where one of the two factors is one, or where
 //! bounds are parallel and far apart; elsewhere there is a fault, and no class function.
 
-#![expect(clippy::indexing_slicing, reason = "groups index the list that holds them")]
-
 use std::collections::BTreeSet;
 
 use num_traits::{One, Signed};
