@@ -227,7 +227,9 @@ impl Drawer<'_> {
                 self.offer(Kind::Definite(value), taken, None, 0);
                 if taken.len() > 1 && self.wanted.kinds.contains(&Nei::Hole) {
                     let place = self.rank(Kind::Nei(Nei::Hole), taken, None).0.rank();
-                    let hole = usize::try_from(place % taken.len() as u64).unwrap_or(0);
+                    // Without its last fact a path is a cut.
+                    let last = taken.len() as u64 - 1;
+                    let hole = usize::try_from(place % last).unwrap_or(0);
                     self.offer(Kind::Nei(Nei::Hole), taken, Some(hole), 1);
                 }
             }
