@@ -112,18 +112,6 @@ impl<'s> Theory<'s> {
         self.home.get(level as usize).copied().flatten()
     }
 
-    /// Whether a level is a constraint.
-    #[must_use]
-    pub fn compares(&self, level: u16) -> bool {
-        self.home(level).is_some_and(|at| {
-            let members = &self.components[at].members;
-            let is = |(at, member): &(u16, Member)| {
-                *at == level && matches!(member, Member::Constraint(..))
-            };
-            members.iter().any(is)
-        })
-    }
-
     /// The terms of background and constraints.
     #[must_use]
     pub fn terms(&self) -> &'s Terms {

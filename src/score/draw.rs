@@ -55,13 +55,7 @@ pub(super) fn accuracy(scores: &[&Score]) -> String {
     let mut body = String::new();
     let mut y = 18.0;
     for score in scores {
-        let _ = write!(
-            body,
-            "<text class=\"name\" x=\"{:.0}\" y=\"{:.1}\">{}</text>",
-            NAMES - 10.0,
-            y + 12.0,
-            short(&score.model)
-        );
+        body.push_str(&name(score, y));
         for (class, estimate) in
             [("definite", &score.definite), ("nei", &score.nei), ("balanced", &score.balanced)]
         {
@@ -73,6 +67,11 @@ pub(super) fn accuracy(scores: &[&Score]) -> String {
         y += 12.0;
     }
     frame("accuracy on definite and on NEI entries", y + 20.0, &body)
+}
+
+fn name(score: &Score, y: f64) -> String {
+    let (x, y) = (NAMES - 10.0, y + 12.0);
+    format!("<text class=\"name\" x=\"{x:.0}\" y=\"{y:.1}\">{}</text>", short(&score.model))
 }
 
 fn dot(class: &str, y: f64, estimate: &Estimate) -> String {
@@ -91,13 +90,7 @@ pub(super) fn outcomes(scores: &[&Score]) -> String {
     let mut body = String::new();
     let mut y = 10.0;
     for score in scores {
-        let _ = write!(
-            body,
-            "<text class=\"name\" x=\"{:.0}\" y=\"{:.1}\">{}</text>",
-            NAMES - 10.0,
-            y + 12.0,
-            short(&score.model)
-        );
+        body.push_str(&name(score, y));
         let total: usize = score.counts.values().sum();
         let mut from = 0.0;
         for word in ["right", "flipped", "presumptuous", "timid", "unparsed", "missing"] {

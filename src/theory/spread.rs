@@ -26,12 +26,21 @@ pub struct Spread {
 #[derive(Default)]
 pub(super) struct Freedom {
     sets: Vec<Vec<ConstId>>,
-    /// Clauses over numbers alone, with their numbers.
-    clauses: Vec<(TermId, Vec<ConstId>)>,
+    clauses: Vec<Clause>,
+}
+
+/// A clause over numbers alone.
+struct Clause {
+    term: TermId,
+    numbers: Vec<ConstId>,
+    /// The differences of both sides of its comparisons.
+    forms: Vec<Linear>,
 }
 
 /// Sets of numbers tried per point: more show more patterns, and take longer.
 const MOST_SETS: usize = 3;
+/// Forms that one side of a comparison may take; the numbers of clauses with more of them stay.
+const MOST_FORMS: usize = 64;
 
 impl Freedom {
     /// For the clauses and constraints of a component.
@@ -42,11 +51,13 @@ impl Freedom {
         let mut bound: FxHashSet<ConstId> = FxHashSet::default();
         for term in background {
             let constants = terms.constants_in(*term);
-            if constants.iter().all(|id| terms.constant(*id).sort.is_numeric()) {
-                together.push(constants.clone());
-                clauses.push((*term, constants));
-            } else {
-                bound.extend(constants);
+            let pure = constants.iter().all(|id| terms.constant(*id).sort.is_numeric());
+            match comparisons(terms, *term).filter(|_| pure) {
+                Some(forms) => {
+                    together.push(constants.clone());
+                    clauses.push(Clause { term: *term, numbers: constants, forms });
+                }
+                None => bound.extend(constants),
             }
         }
         let mut weight: FxHashMap<ConstId, usize> = FxHashMap::default();
@@ -127,23 +138,16 @@ impl Component<'_> {
             _ => None,
         });
         let own: Vec<_> = own.collect();
-        let clauses: Vec<TermId> = self
-            .freedom
-            .clauses
-            .iter()
-            .filter(|(_, constants)| constants.contains(&id))
-            .map(|(term, _)| *term)
-            .collect();
+        let clauses = self.freedom.clauses.iter().filter(|clause| clause.numbers.contains(&id));
+        let clauses: Vec<&Clause> = clauses.collect();
         let start = numbers.get(&id).cloned();
         let mut turns: Vec<Number> = Vec::new();
         for (_, constraint) in &own {
             let bound = Linear::literal(constraint.bound().clone());
             turns.extend(root(&constraint.form().plus(&-Number::one(), &bound), id, numbers));
         }
-        for clause in &clauses {
-            for form in comparisons(terms, *clause) {
-                turns.extend(root(&form, id, numbers));
-            }
+        for form in clauses.iter().flat_map(|clause| &clause.forms) {
+            turns.extend(root(form, id, numbers));
         }
         let mut values = samples(turns, terms.constant(id).sort == Sort::Int);
         values.extend(start.clone());
@@ -154,7 +158,7 @@ impl Component<'_> {
             let known = |id: ConstId| numbers.get(&id).cloned().map(Value::Number);
             let possible = clauses
                 .iter()
-                .all(|clause| evaluate(terms, *clause, &known) == Some(Value::Bool(true)));
+                .all(|clause| evaluate(terms, clause.term, &known) == Some(Value::Bool(true)));
             if !possible {
                 continue;
             }
@@ -212,44 +216,54 @@ fn samples(mut turns: Vec<Number>, whole: bool) -> Vec<Number> {
     values
 }
 
-/// The differences of both sides of every comparison in a clause.
-fn comparisons(terms: &Terms, clause: TermId) -> Vec<Linear> {
+/// The differences of both sides of every comparison in a clause; none where there are too many.
+fn comparisons(terms: &Terms, clause: TermId) -> Option<Vec<Linear>> {
     let mut found = Vec::new();
     let mut stack = vec![clause];
     while let Some(term) = stack.pop() {
         if let Term::Le(a, b) | Term::Lt(a, b) | Term::Eq(a, b) = terms.get(term)
             && terms.sort(*a).is_numeric()
         {
-            for left in alternatives(terms, *a) {
-                for right in alternatives(terms, *b) {
-                    found.push(left.plus(&-Number::one(), &right));
-                }
-            }
+            let (left, right) = (alternatives(terms, *a)?, alternatives(terms, *b)?);
+            found.extend(differences(&left, &right));
         }
         stack.extend(terms.args(term));
     }
-    found
+    Some(found)
 }
 
-/// The forms a numeric term may take.
-fn alternatives(terms: &Terms, term: TermId) -> Vec<Linear> {
-    match terms.get(term) {
+fn differences<'l>(left: &'l [Linear], right: &'l [Linear]) -> impl Iterator<Item = Linear> + 'l {
+    left.iter().flat_map(|x| right.iter().map(|y| x.plus(&-Number::one(), y)))
+}
+
+/// The forms a numeric term may take; none where there are too many.
+fn alternatives(terms: &Terms, term: TermId) -> Option<Vec<Linear>> {
+    let forms = match terms.get(term) {
         Term::Number(number, _) => vec![Linear::literal(number.clone())],
         Term::Const(id) => vec![Linear::constant(*id)],
         Term::Ite(_, then, otherwise) => {
-            let mut all = alternatives(terms, *then);
-            all.extend(alternatives(terms, *otherwise));
+            let mut all = alternatives(terms, *then)?;
+            all.extend(alternatives(terms, *otherwise)?);
             all
         }
-        Term::Sum(args) => args.iter().fold(vec![Linear::default()], |sums, arg| {
-            let parts = alternatives(terms, *arg);
-            let one = Number::one();
-            sums.iter().flat_map(|sum| parts.iter().map(|part| sum.plus(&one, part))).collect()
-        }),
-        Term::Scale(factor, arg) => {
-            alternatives(terms, *arg).iter().map(|form| form.scaled(factor)).collect()
+        Term::Sum(args) => {
+            let mut sums = vec![Linear::default()];
+            for arg in args {
+                let parts = alternatives(terms, *arg)?;
+                if sums.len() * parts.len() > MOST_FORMS {
+                    return None;
+                }
+                let one = Number::one();
+                let add = |sum: &Linear| parts.iter().map(|part| sum.plus(&one, part)).collect();
+                sums = sums.iter().flat_map(|sum| -> Vec<Linear> { add(sum) }).collect();
+            }
+            sums
         }
-        Term::ToReal(arg) => alternatives(terms, *arg),
+        Term::Scale(factor, arg) => {
+            alternatives(terms, *arg)?.iter().map(|form| form.scaled(factor)).collect()
+        }
+        Term::ToReal(arg) => return alternatives(terms, *arg),
         _ => Vec::new(),
-    }
+    };
+    (forms.len() <= MOST_FORMS).then_some(forms)
 }
