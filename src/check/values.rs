@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashMap;
+
 use super::Finding;
 use crate::diag::Diagnostic;
 use crate::project::{Member, Project};
+use crate::substitute::rewrite;
 use crate::term::{EnumId, SortFault, Term, TermId, Terms};
 
 pub(super) fn check(project: &Project, id: &str, member: &Member, found: &mut Vec<Finding>) {
@@ -109,7 +112,7 @@ impl Reader {
         if self.counts.get(&a) != self.counts.get(&b) {
             return Ok(true);
         }
-        let mut known: BTreeMap<TermId, TermId> = BTreeMap::new();
+        let mut known: FxHashMap<TermId, TermId> = FxHashMap::default();
         for clause in self.clauses.clone() {
             let swapped = swap(&mut self.terms, &mut known, clause, self.sort, a, b)?;
             if !self.clauses.contains(&swapped) {
@@ -122,40 +125,15 @@ impl Reader {
 
 fn swap(
     terms: &mut Terms,
-    known: &mut BTreeMap<TermId, TermId>,
+    known: &mut FxHashMap<TermId, TermId>,
     root: TermId,
     sort: EnumId,
     a: u32,
     b: u32,
 ) -> Result<TermId, SortFault> {
-    let mut stack = vec![(root, false)];
-    while let Some((term, ready)) = stack.pop() {
-        if known.contains_key(&term) {
-            continue;
-        }
-        let args = terms.args(term);
-        if !ready {
-            stack.push((term, true));
-            stack.extend(args.into_iter().map(|arg| (arg, false)));
-            continue;
-        }
-        let args: Vec<TermId> = args.iter().filter_map(|arg| known.get(arg).copied()).collect();
-        let built = match (terms.get(term).clone(), args.as_slice()) {
-            (Term::Ctor(id, at), _) if id == sort && at == a => terms.ctor(id, b),
-            (Term::Ctor(id, at), _) if id == sort && at == b => terms.ctor(id, a),
-            (Term::Not(_), [x]) => terms.not(*x)?,
-            (Term::And(_), _) => terms.and(&args)?,
-            (Term::Or(_), _) => terms.or(&args)?,
-            (Term::Ite(..), [x, y, z]) => terms.ite(*x, *y, *z)?,
-            (Term::Eq(..), [x, y]) => terms.eq(*x, *y)?,
-            (Term::Le(..), [x, y]) => terms.le(*x, *y)?,
-            (Term::Lt(..), [x, y]) => terms.lt(*x, *y)?,
-            (Term::Sum(_), _) => terms.sum(&args)?,
-            (Term::Scale(factor, _), [x]) => terms.scale(&factor, *x)?,
-            (Term::ToReal(_), [x]) => terms.to_real(*x)?,
-            _ => term,
-        };
-        known.insert(term, built);
-    }
-    Ok(known.get(&root).copied().unwrap_or(root))
+    rewrite(terms, known, root, |terms, term| match term {
+        Term::Ctor(id, at) if *id == sort && *at == a => Some(terms.ctor(sort, b)),
+        Term::Ctor(id, at) if *id == sort && *at == b => Some(terms.ctor(sort, a)),
+        _ => None,
+    })
 }
