@@ -93,13 +93,8 @@ fn files_use_only_floors_below_them() {
 
 /// Files that are longer than the limit for now, with the length they must not pass. The list only
 /// ever shrinks: a file that is split is taken off it.
-const LONG: [(&str, usize); 6] = [
-    ("src/certify.rs", 600),
-    ("src/classes.rs", 700),
-    ("src/draw.rs", 500),
-    ("src/solver.rs", 540),
-    ("src/term.rs", 670),
-];
+const LONG: [(&str, usize); 4] =
+    [("src/certify.rs", 600), ("src/draw.rs", 500), ("src/solver.rs", 540), ("src/term.rs", 670)];
 
 /// Functions that are longer than the limit for now; this list only ever shrinks, too.
 const LONG_FUNCTIONS: [&str; 1] = ["src/render.rs"];
