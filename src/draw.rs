@@ -12,13 +12,17 @@ use num_bigint::BigUint;
 use num_traits::Zero;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+mod content;
+mod ranking;
+
+use content::Content;
+use ranking::Ranking;
+
 use crate::count::Below;
 use crate::digest::{Digest, Encoder};
-use crate::linear::Linear;
 use crate::outline::Outline;
 use crate::policy::Policy;
-use crate::space::Level;
-use crate::term::{ConstId, Number, Value};
+use crate::term::ConstId;
 use crate::tree::Node;
 
 /// Why an entry's facts leave the verdict open.
@@ -85,6 +89,16 @@ pub struct Candidate {
     pub rank: Digest,
     /// Digest of the set of variables it states.
     pub signature: Digest,
+}
+
+impl Kind {
+    /// As keys of the draw spell it.
+    fn tag(self) -> String {
+        match self {
+            Self::Definite(value) => format!("definite {value}"),
+            Self::Nei(nei) => nei.name().to_owned(),
+        }
+    }
 }
 
 impl Candidate {
@@ -166,17 +180,16 @@ pub fn draw(policy: &Policy, outline: &Outline, counts: &[Below], wanted: &Wante
     let root = &counts[outline.tree.root as usize];
     let total = root.leaves() + &root.inner + &root.silent;
     let mut drawer = Drawer {
-        policy,
         outline,
         counts,
         wanted,
-        forms: FxHashMap::default(),
-        definite: root.definite.iter().map(|_| Vec::new()).collect(),
+        content: Content::new(policy, outline),
+        definite: root.definite.iter().map(|_| Ranking::new(wanted)).collect(),
         nei: FxHashMap::default(),
     };
     let listed = total <= BigUint::from(wanted.list_cap);
     if listed {
-        drawer.list(outline.tree.root, &mut Vec::new());
+        drawer.list(outline.tree.root);
     } else {
         drawer.walk();
     }
@@ -194,166 +207,98 @@ struct Ranked {
 }
 
 struct Drawer<'a> {
-    policy: &'a Policy,
     outline: &'a Outline,
     counts: &'a [Below],
     wanted: &'a Wanted,
-    forms: FxHashMap<(u16, u8), (Linear, Number)>,
-    definite: Vec<Vec<Ranked>>,
-    nei: FxHashMap<(Nei, usize), Vec<Ranked>>,
+    content: Content<'a>,
+    definite: Vec<Ranking>,
+    nei: FxHashMap<(Nei, usize), Ranking>,
 }
 
 impl Drawer<'_> {
-    fn list(&mut self, node: u32, taken: &mut Vec<Taken>) {
-        self.visit(node, taken);
+    fn list(&mut self, node: u32) {
+        self.visit(node);
         if let Node::Ask { branches, .. } = self.outline.node(node) {
             for (at, (_, below)) in branches.iter().enumerate() {
-                taken.push((node, at));
-                self.list(*below, taken);
-                taken.pop();
+                self.content.push((node, at));
+                self.list(*below);
+                self.content.pop();
             }
         }
     }
 
-    /// Offers a node or leaf as a candidate of each kind it can be.
-    fn visit(&mut self, node: u32, taken: &[Taken]) {
+    /// Offers the node or leaf where the content ends as a candidate of each kind it can be.
+    fn visit(&mut self, node: u32) {
         let below = &self.counts[node as usize];
+        let depth = self.content.taken().len();
         match self.outline.node(node) {
             Node::Leaf(class) if *class == self.outline.tree.silent => {
-                self.offer(Kind::Nei(Nei::Silent), taken, None, 0);
+                self.offer(Kind::Nei(Nei::Silent), None, 0);
             }
             Node::Leaf(class) => {
                 let value = usize::from(*class).saturating_sub(1);
-                self.offer(Kind::Definite(value), taken, None, 0);
-                if taken.len() > 1 && self.wanted.kinds.contains(&Nei::Hole) {
-                    let place = self.rank(Kind::Nei(Nei::Hole), taken, None).0.rank();
+                self.offer(Kind::Definite(value), None, 0);
+                if depth > 1 && self.wanted.kinds.contains(&Nei::Hole) {
+                    let place = self.rank(Kind::Nei(Nei::Hole), None).0.rank();
                     // Without its last fact a path is a cut.
-                    let last = taken.len() as u64 - 1;
+                    let last = depth as u64 - 1;
                     let hole = usize::try_from(place % last).unwrap_or(0);
-                    self.offer(Kind::Nei(Nei::Hole), taken, Some(hole), 1);
+                    self.offer(Kind::Nei(Nei::Hole), Some(hole), 1);
                 }
             }
-            Node::Ask { .. } if taken.is_empty() => {}
+            Node::Ask { .. } if depth == 0 => {}
             Node::Ask { .. } => {
                 let nei = if below.classes() >= 2 { Nei::Cut } else { Nei::Mixed };
                 let fewest = below.to_definite.map_or(0, |(fewest, _)| fewest);
-                self.offer(Kind::Nei(nei), taken, None, fewest);
+                self.offer(Kind::Nei(nei), None, fewest);
             }
         }
     }
 
-    fn offer(&mut self, kind: Kind, taken: &[Taken], hole: Option<usize>, fewest: usize) {
+    fn offer(&mut self, kind: Kind, hole: Option<usize>, fewest: usize) {
         if let Kind::Nei(nei) = kind
             && !self.wanted.kinds.contains(&nei)
         {
             return;
         }
-        let variables = self.variables(taken, hole);
+        let (rank, signature, stated) = self.rank(kind, hole);
         let (least, most) = self.wanted.facts;
-        if variables.is_empty() || variables.len() < least || variables.len() > most {
+        if stated == 0 || stated < least || stated > most {
             return;
         }
         let mut bucket = 0;
         if kind == Kind::Nei(Nei::Cut) {
-            let stated = variables.len();
             let admitted = self.wanted.cut.iter().position(|cut| cut.admits(stated, fewest));
             let Some(at) = admitted else { return };
             bucket = at;
         }
-        let (rank, signature) = self.rank(kind, taken, hole);
-        let ranked = Ranked { rank, signature, taken: taken.to_vec(), hole };
-        match kind {
-            Kind::Definite(value) => {
-                if let Some(list) = self.definite.get_mut(value) {
-                    list.push(ranked);
-                }
+        let ranking = match kind {
+            Kind::Definite(value) => self.definite.get_mut(value),
+            Kind::Nei(nei) => {
+                Some(self.nei.entry((nei, bucket)).or_insert_with(|| Ranking::new(self.wanted)))
             }
-            Kind::Nei(nei) => self.nei.entry((nei, bucket)).or_default().push(ranked),
-        }
-    }
-
-    fn variables(&self, taken: &[Taken], hole: Option<usize>) -> Vec<ConstId> {
-        let mut variables = Vec::new();
-        for (at, (node, _)) in taken.iter().enumerate() {
-            if hole != Some(at)
-                && let Node::Ask { variables: asked, .. } = self.outline.node(*node)
-            {
-                variables.extend(asked);
-            }
-        }
-        variables.sort_unstable();
-        variables.dedup();
-        variables
-    }
-
-    /// Rank and signature of a path.
-    fn rank(&mut self, kind: Kind, taken: &[Taken], hole: Option<usize>) -> (Digest, Digest) {
-        let mut content: Vec<String> = Vec::with_capacity(taken.len());
-        let mut bounds: FxHashMap<Linear, (Option<Number>, Option<Number>)> = FxHashMap::default();
-        for (at, (node, branch)) in taken.iter().enumerate() {
-            let Node::Ask { branches, .. } = self.outline.node(*node) else { continue };
-            if hole == Some(at) {
-                continue;
-            }
-            for (level, value) in &branches[*branch].0 {
-                match self.outline.level(*level) {
-                    Level::Constant(id) => content.push(self.fact(*id, *value)),
-                    Level::Constraint(constraint) => {
-                        let (form, bound) = self
-                            .forms
-                            .entry((*level, *value))
-                            .or_insert((constraint.form().clone(), constraint.bound().clone()));
-                        let (low, high) = bounds.entry(form.clone()).or_default();
-                        if *value == 1 && high.as_ref().is_none_or(|known| *bound < *known) {
-                            *high = Some(bound.clone());
-                        }
-                        if *value == 0 && low.as_ref().is_none_or(|known| *bound > *known) {
-                            *low = Some(bound.clone());
-                        }
-                    }
-                }
-            }
-        }
-        let mut bounds: Vec<_> = bounds.into_iter().collect();
-        bounds.sort();
-        for (form, (low, high)) in bounds {
-            content.push(self.region(&form, low.as_ref(), high.as_ref()));
-        }
-        content.sort_unstable();
-        let mut encoder = Encoder::new();
-        encoder.text(&self.wanted.determination).text(&format!("{kind:?}"));
-        for part in &content {
-            encoder.text(part);
-        }
-        let rank = encoder.finish_keyed(&self.wanted.key);
-        let mut signature = Encoder::new();
-        for id in self.variables(taken, hole) {
-            signature.text(&self.policy.terms.constant(id).name);
-        }
-        (rank, signature.finish())
-    }
-
-    fn fact(&self, id: ConstId, value: u8) -> String {
-        let constant = self.policy.terms.constant(id);
-        let value = match constant.sort {
-            crate::term::Sort::Enum(sort) => Value::Enum(sort, u32::from(value)),
-            _ => Value::Bool(value == 1),
         };
-        format!("{}={}", constant.name, self.policy.terms.spell(&value))
+        let Some(ranking) = ranking else { return };
+        let taken = self.content.taken();
+        ranking.offer(rank, signature, || Ranked { rank, signature, taken: taken.to_vec(), hole });
     }
 
-    fn region(&self, form: &Linear, low: Option<&Number>, high: Option<&Number>) -> String {
-        let parts: Vec<String> = form
-            .constants()
-            .map(|id| format!("{}*{}", form.factor(id), self.policy.terms.constant(id).name))
-            .collect();
-        let bound = |bound: Option<&Number>| bound.map_or("-".to_owned(), Number::to_string);
-        format!("{} in {}..{}", parts.join("+"), bound(low), bound(high))
+    /// Rank, signature and number of variables of the path at hand, one step left out.
+    fn rank(&mut self, kind: Kind, hole: Option<usize>) -> (Digest, Digest, usize) {
+        let wanted = self.wanted;
+        let read = |content: &Content<'_>| {
+            let mut encoder = Encoder::new();
+            encoder.text(&wanted.determination).text(&kind.tag()).bytes(&content.digest());
+            (encoder.finish_keyed(&wanted.key), content.signature(), content.facts())
+        };
+        match hole {
+            Some(step) => self.content.without(step, read),
+            None => read(&self.content),
+        }
     }
 
     /// Walks down, draw by draw, for every class of leaf and for inner nodes.
     fn walk(&mut self) {
-        let root = self.outline.tree.root;
         let classes: Vec<Option<usize>> =
             (0..self.definite.len()).map(Some).chain([None]).collect();
         for class in classes {
@@ -362,105 +307,72 @@ impl Drawer<'_> {
                 if seen.len() >= self.wanted.most {
                     break;
                 }
-                let Some((taken, node)) = self.walk_once(root, class, draw) else { break };
-                if seen.insert(taken.clone()) {
-                    self.visit(node, &taken);
+                self.content.clear();
+                let Some(node) = self.walk_once(class, draw) else { break };
+                if seen.insert(self.content.taken().to_vec()) {
+                    self.visit(node);
                 }
             }
         }
     }
 
-    fn walk_once(&self, root: u32, class: Option<usize>, draw: u64) -> Option<(Vec<Taken>, u32)> {
-        let weight = |node: u32| -> BigUint {
-            let below = &self.counts[node as usize];
+    fn walk_once(&mut self, class: Option<usize>, draw: u64) -> Option<u32> {
+        let counts = self.counts;
+        let weight = |node: u32| -> &BigUint {
+            let below = &counts[node as usize];
             match class {
-                Some(value) => below.definite[value].clone(),
-                None => below.inner.clone(),
+                Some(value) => &below.definite[value],
+                None => &below.inner,
             }
         };
-        if weight(root).is_zero() {
+        let tag = class.map_or("inner".to_owned(), |value| Kind::Definite(value).tag());
+        let mut node = self.outline.tree.root;
+        if weight(node).is_zero() {
             return None;
         }
-        let mut node = root;
-        let mut taken: Vec<Taken> = Vec::new();
-        let mut so_far: Vec<String> = Vec::new();
         loop {
             let Node::Ask { branches, .. } = self.outline.node(node) else {
-                return Some((taken, node));
+                return Some(node);
             };
             let mut encoder = Encoder::new();
-            encoder.text(&self.wanted.determination).text(&format!("{class:?}")).number(draw);
-            so_far.sort_unstable();
-            for part in &so_far {
-                encoder.text(part);
-            }
+            encoder.text(&self.wanted.determination).text(&tag).number(draw);
+            encoder.bytes(&self.content.digest());
             let hash = BigUint::from_bytes_be(encoder.finish_keyed(&self.wanted.key).bytes());
             let mut at: BigUint = (hash * weight(node)) >> 256_u32;
             // An inner node is itself one of its own inner nodes; the root is no entry.
-            if class.is_none() && !taken.is_empty() {
+            if class.is_none() && !self.content.taken().is_empty() {
                 if at.is_zero() {
-                    return Some((taken, node));
+                    return Some(node);
                 }
                 at -= BigUint::from(1_u8);
             }
             let mut chosen = None;
-            for (branch, (path, below)) in branches.iter().enumerate() {
+            for (branch, (_, below)) in branches.iter().enumerate() {
                 let here = weight(*below);
-                if at < here {
-                    chosen = Some((branch, path, *below));
+                if at < *here {
+                    chosen = Some((branch, *below));
                     break;
                 }
                 at -= here;
             }
-            let (branch, path, below) = chosen?;
-            taken.push((node, branch));
-            for (level, value) in path {
-                so_far.push(match self.outline.level(*level) {
-                    Level::Constant(id) => self.fact(*id, *value),
-                    Level::Constraint(constraint) => {
-                        let bound = Some(constraint.bound());
-                        let (low, high) = if *value == 1 { (None, bound) } else { (bound, None) };
-                        self.region(constraint.form(), low, high)
-                    }
-                });
-            }
+            let (branch, below) = chosen?;
+            self.content.push((node, branch));
             node = below;
         }
     }
 
     fn finish(mut self, listed: bool) -> Drawn {
-        let mut nei: Vec<((Nei, usize), Vec<Ranked>)> =
+        let mut nei: Vec<((Nei, usize), Ranking)> =
             std::mem::take(&mut self.nei).into_iter().collect();
         nei.sort_by_key(|(key, _)| *key);
         let definite = std::mem::take(&mut self.definite);
-        let definite = definite
-            .into_iter()
-            .enumerate()
-            .map(|(value, list)| self.select(Kind::Definite(value), list))
-            .collect();
-        let nei =
-            nei.into_iter().map(|((nei, _), list)| self.select(Kind::Nei(nei), list)).collect();
+        let select = |kind: Kind, ranking: Ranking| {
+            ranking.first().iter().map(|ranked| self.candidate(kind, ranked)).collect()
+        };
+        let definite = definite.into_iter().enumerate();
+        let definite = definite.map(|(value, list)| select(Kind::Definite(value), list)).collect();
+        let nei = nei.into_iter().map(|((nei, _), list)| select(Kind::Nei(nei), list)).collect();
         Drawn { definite, nei, listed }
-    }
-
-    /// The first by rank, no more than wanted of one signature, as full candidates.
-    fn select(&self, kind: Kind, mut list: Vec<Ranked>) -> Vec<Candidate> {
-        list.sort_by_key(|ranked| ranked.rank);
-        list.dedup_by_key(|ranked| ranked.rank);
-        let mut of_signature: FxHashMap<Digest, usize> = FxHashMap::default();
-        let mut chosen = Vec::new();
-        for ranked in list {
-            if chosen.len() >= self.wanted.most {
-                break;
-            }
-            let count = of_signature.entry(ranked.signature).or_default();
-            *count += 1;
-            if self.wanted.per_signature > 0 && *count > self.wanted.per_signature {
-                continue;
-            }
-            chosen.push(self.candidate(kind, &ranked));
-        }
-        chosen
     }
 
     fn candidate(&self, kind: Kind, ranked: &Ranked) -> Candidate {
